@@ -1,0 +1,156 @@
+"""The data of a check: what a lab's author writes (Part, Case, Launch) and what a check says (CheckResult).
+
+Plain frozen dataclasses. Nothing here runs code, and nothing here imports torch: banks, parts and results can be
+loaded, compared and written to JSON on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+OUTCOMES = ("passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error")
+Outcome = Literal["passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the learner's entry: ``entry(*args, **kwargs)``.
+
+    Arguments are None, bool, int, float, str, tuples, lists, dicts and CPU tensors (any layout: a strided view travels as
+    one). In GPU mode the child moves tensors to the device first. ``writes`` names the positions of the arguments that the
+    entry is asked to change in place; a change anywhere else is ``unsafe``.
+    ``size`` orders cases: the smallest failing one is shown.
+    ``raises`` is the name of the exception type that the right answer raises ("ValueError"), or None.
+    """
+
+    args: tuple = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+    size: int = 0
+    writes: tuple[int, ...] = ()
+    raises: str | None = None
+
+
+@dataclass(frozen=True)
+class Buf:
+    """Stands, in ``Launch.args``, for a buffer of the launch; ``dtype`` (a torch dtype's name) views the same bytes as another type."""
+
+    name: str
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a learner's Triton kernel: ``entry[grid](*args, **constexprs)``.
+
+    ``buffers`` maps names to CPU tensors with their initial contents. The child places all of them in one arena with canary
+    bands before, between and after, so that a store outside a buffer changes a band and nothing else. ``writes`` names the
+    buffers the kernel may change. ``constexprs`` are passed by keyword.
+    """
+
+    buffers: Mapping[str, Any]
+    args: tuple
+    grid: tuple[int, ...]
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+    size: int = 0
+    writes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to show a person, all strings. ``caption`` is a sentence, or empty."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A question the learner commits to before a run. ``answer`` is one of ``choices``, or, where there are none, free text
+    that ``normalise`` makes comparable. ``because`` is shown after the commitment, right or wrong."""
+
+    question: str
+    answer: str
+    because: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a lab, as its author describes it in ``solutions/NN_name/parts.py``.
+
+    ``cases(draw)`` returns the inputs for a ``Draw`` (a seeded source of numbers), small ones first.
+    ``oracle`` computes what is right for one case. For a ``Case`` it is called with the case's arguments (fresh copies); None
+    means the solution region itself. For a ``Launch`` it is called with a dict of the buffers (fresh copies, CPU tensors)
+    and the launch, and returns a dict of what the written buffers must hold.
+    ``rows(case, got, expected)`` makes the table of the smallest failure; None picks a general one.
+    ``question`` is asked when no misconception was recognised.
+    ``not_here(mode_name)`` returns a sentence where an environment ("cpu" or "gpu") cannot judge this part, else None.
+    """
+
+    id: str
+    entry: str
+    title: str
+    points: float
+    minutes: int
+    cases: Callable[["Draw"], Sequence[Case | Launch]]  # noqa: F821
+    question: str
+    hints: tuple[str, str, str]
+    oracle: Callable | None = None
+    rows: Callable[[Any, Any, Any], Table] | None = None
+    prediction: Prediction | None = None
+    timeout_s: float = 20.0
+    not_here: Callable[[str], str | None] = lambda mode: None
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer with the diagnosis it must get. ``source`` is what a learner would have typed."""
+
+    id: str  # unique in its lab, for example "1c-no-divide"
+    part: str
+    says: str  # the misconception, one sentence of at most 80 characters
+    asks: str  # one question to ask oneself
+    source: str
+    outcome: Outcome = "wrong"  # what the check must say: "unsafe" for an answer that touches what it must not
+    family: str = ""  # the misconception's row in docs (M1 ... M16), where it has one
+
+
+@dataclass(frozen=True)
+class Right:
+    """Another right answer, which must pass."""
+
+    id: str
+    part: str
+    source: str
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What one check says. ``message`` is plain text, first line the diagnosis; ``table`` the smallest failing case."""
+
+    lab: str
+    part: str
+    outcome: Outcome
+    points: float
+    max_points: float
+    message: str
+    seed: int
+    mode: str
+    versions: Mapping[str, str]
+    diagnosis: str | None = None
+    question: str = ""
+    table: Table | None = None
+    case: str = ""  # the failing case's label and arguments, shortly
+    detail: str = ""  # traceback, guard report: shown by explain(), never first
+    elapsed_s: float = 0.0
+
+    def to_json(self) -> dict:
+        """The record that ``check --json`` prints (design section 7), plus ``question``, ``table`` and ``elapsed_s``."""
+        d = asdict(self)
+        d["versions"] = dict(self.versions)
+        return d
