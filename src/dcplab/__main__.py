@@ -1,0 +1,5 @@
+import sys
+
+from dcplab.cli import main
+
+sys.exit(main())
