@@ -1,0 +1,144 @@
+"""Finds notebooks and reads them as data. Whatever a path holds, what comes back is a ``Submission`` with a status.
+
+Statuses (``docs/grading.md`` lists them for instructors):
+
+graded          a notebook of a lab; its parts were checked
+missing         there is nothing at this path
+no_notebooks    a folder without a notebook in it
+empty           a file without a byte, or a notebook without a cell
+unreadable      not text, not JSON, or JSON that ends too early
+not_a_notebook  JSON, but not of a notebook; or another kind of file
+too_big         over ``LIMIT_BYTES``
+unknown_lab     a notebook in which no lab of this course is recognised
+error           the grader itself failed; says how
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT_BYTES = 256_000_000
+SKIPPED_FOLDERS = {".ipynb_checkpoints", "__pycache__", "node_modules"}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A path as read. ``cells`` are the sources of its code cells in document order; ``given`` how it was named by the caller."""
+
+    path: Path
+    status: str  # "graded" stands for "to be graded" until it is
+    message: str = ""
+    lab: str | None = None
+    cells: tuple[str, ...] = ()
+    digest: str = ""  # of the file's bytes
+
+
+def find(given: Sequence[Path]) -> list[Path]:
+    """The notebooks that the given paths stand for: a file is itself, a folder is every notebook below it, in order, each once.
+
+    A path without any notebook stays in the list as it is, so that it gets its row.
+    """
+    found: dict[Path, None] = {}
+    for path in given:
+        below = list(_notebooks(path)) if path.is_dir() else []
+        for one in below or [path]:
+            found.setdefault(one)
+    return list(found)
+
+
+def _notebooks(folder: Path) -> Iterator[Path]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".git"))
+        yield from (Path(here, name) for name in sorted(files) if name.lower().endswith(".ipynb"))
+        # a folder that is called like a notebook is somebody's mistake, and gets a row
+        yield from (Path(here, name) for name in folders if name.lower().endswith(".ipynb"))
+
+
+def read(path: Path, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> Submission:
+    """Reads one path. ``labs`` are (name, part ids, entries) of the labs it may be of."""
+    try:
+        if path.is_dir():
+            return Submission(path, "no_notebooks", "This folder holds no notebook.")
+        size = path.stat().st_size
+        if not path.is_file():
+            return Submission(path, "not_a_notebook", "This is not a file.")
+        if size > LIMIT_BYTES:
+            return Submission(path, "too_big", f"{size:,} bytes; at most {LIMIT_BYTES:,} are read. Clear its outputs.")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return Submission(path, "missing", "There is no file here.")
+    except OSError as error:
+        return Submission(path, "unreadable", f"It cannot be opened: {error.strerror or error}.")
+    found = parse(path, data, labs)
+    return Submission(path, found.status, found.message, found.lab, found.cells, hashlib.sha256(data).hexdigest())
+
+
+def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> Submission:
+    """The submission in a file's bytes."""
+    if not data.strip():
+        return Submission(path, "empty", "The file is empty.")
+    if b"\0" in data:
+        return Submission(path, "unreadable", f"A null byte at byte {data.index(0)}: the file is damaged.")
+    try:
+        nb = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        return Submission(path, "unreadable", f"Not UTF-8 text from byte {error.start} on.")
+    except json.JSONDecodeError as error:
+        kind = "unreadable" if path.suffix.lower() == ".ipynb" else "not_a_notebook"
+        return Submission(path, kind, f"Not JSON from line {error.lineno} on ({error.msg}): is the file complete?")
+    except (RecursionError, ValueError) as error:
+        return Submission(path, "unreadable", f"JSON that cannot be read: {error}.")
+    if not isinstance(nb, dict) or not isinstance(_cells(nb), list):
+        return Submission(path, "not_a_notebook", "JSON, but not of a notebook: it has no list of cells.")
+    cells = [cell for cell in _cells(nb) if isinstance(cell, dict)]
+    if not cells:
+        return Submission(path, "empty", "A notebook without a cell.")
+    code = tuple(_source(cell) for cell in cells if cell.get("cell_type") == "code")
+    lab = recognise(nb, cells, code, path, list(labs))
+    if lab is None:
+        return Submission(path, "unknown_lab", "No lab of this course is recognised in it.", None, code)
+    return Submission(path, "graded", "", lab, code)
+
+
+def recognise(nb: dict, cells: Sequence[dict], code: Sequence[str], path: Path, labs: Sequence[tuple]) -> str | None:
+    """The lab whose parts a notebook holds: by its cells' grade ids, by the stamp in its metadata, by what it defines, by its name."""
+    by_part = {part: name for name, parts, _ in labs for part in parts}
+    ids = (_grade_id(cell).removesuffix("-check") for cell in cells)
+    votes = Counter(by_part[i] for i in ids if i in by_part)
+    if not votes:
+        votes = Counter(name for name, _, entries in labs for entry in entries for text in code if f" {entry}(" in text)
+    if votes:
+        return votes.most_common(1)[0][0]
+    stamp = _dict(_dict(nb.get("metadata")).get("dcplab")).get("lab")
+    names = [name for name, _, _ in labs]
+    return next((name for name in names if name == stamp or name == path.stem), None)
+
+
+def _cells(nb: dict):
+    """The list of cells; notebooks of format 3 keep theirs in a worksheet."""
+    if "cells" not in nb and isinstance(nb.get("worksheets"), list) and nb["worksheets"]:
+        return _dict(nb["worksheets"][0]).get("cells")
+    return nb.get("cells")
+
+
+def _source(cell: dict) -> str:
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    # a lone surrogate is legal JSON and no text: it could not be sent to a child or written to a file
+    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
+
+
+def _grade_id(cell: dict) -> str:
+    found = _dict(_dict(cell.get("metadata")).get("nbgrader")).get("grade_id")
+    return found if isinstance(found, str) else ""
+
+
+def _dict(value) -> dict:
+    return value if isinstance(value, dict) else {}

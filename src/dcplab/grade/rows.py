@@ -1,0 +1,100 @@
+"""The grading of one notebook as a ``Row``, and rows as JSON and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dcplab.check.model import CheckResult
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that begins with one of these
+
+
+@dataclass(frozen=True)
+class Row:
+    """One path's grading. ``status`` is one of those in ``dcplab.grade.read``; only "graded" rows have parts."""
+
+    path: str
+    status: str
+    points: float = 0.0
+    max_points: float = 0.0
+    parts: tuple[CheckResult, ...] = ()
+    lab: str | None = None
+    student: str | None = None
+    message: str = ""
+    seed: int | None = None
+    digest: str = ""
+
+    def to_json(self) -> dict:
+        """Design section 7's entry, with the lab, the student, a sentence, the seed and the file's digest."""
+        return {
+            "path": self.path,
+            "status": self.status,
+            "points": self.points,
+            "max_points": self.max_points,
+            "parts": [part.to_json() for part in self.parts],
+            "lab": self.lab,
+            "student": self.student,
+            "message": self.message,
+            "seed": self.seed,
+            "digest": self.digest,
+        }
+
+
+def student_of(path: Path) -> str | None:
+    """The student's id in an nbgrader tree (``submitted/STUDENT/ASSIGNMENT/...``), else None."""
+    for tree in ("submitted", "autograded"):
+        places = [i for i, name in enumerate(path.parts[:-3]) if name == tree]
+        if places:
+            return path.parts[places[-1] + 1]
+    return None
+
+
+def to_json(rows: Iterable[Mapping]) -> str:
+    return json.dumps(list(rows), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def to_csv(rows: Sequence[Mapping], part_ids: Sequence[str]) -> str:
+    """One line a row: who, what, how many points; then the points of each part, then the outcome of each part.
+
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    head = ["path", "student", "lab", "status", "points", "max_points", "seed", "message"]
+    writer.writerow([*head, *part_ids, *(f"{part} outcome" for part in part_ids), *(f"{part} diagnosis" for part in part_ids)])
+    for row in rows:
+        of = {part["part"]: part for part in row["parts"]}
+        cells = [row[name] for name in head]
+        for column in ("points", "outcome", "diagnosis"):
+            cells += [of[part][column] if part in of else "" for part in part_ids]
+        writer.writerow([spreadsheet_safe(cell) for cell in cells])
+    return out.getvalue()
+
+
+def spreadsheet_safe(value):
+    """``value`` as a spreadsheet shows it and does not run it."""
+    if isinstance(value, str):
+        text = value.replace("\0", "")
+        return "'" + text if text.lstrip(" ").startswith(FORMULA_STARTS) else text
+    return "" if value is None else value
+
+
+def write(path: Path, text: str) -> None:
+    """Replaces ``path`` whole or not at all, so that a reader never sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+            out.write(text)
+        os.chmod(name, 0o600)  # grades are for the one who asked for them
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
