@@ -1,0 +1,18 @@
+"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table` a live one."""
+
+from .lanes import kernel_lanes
+from .pages import two_page_tables, widened_page
+from .picture import Picture
+from .requests import flattened
+from .strips import localized, owner_strip, rank_table
+
+__all__ = [
+    "Picture",
+    "flattened",
+    "kernel_lanes",
+    "localized",
+    "owner_strip",
+    "rank_table",
+    "two_page_tables",
+    "widened_page",
+]
