@@ -1,7 +1,7 @@
-"""`python -m dcplab COMMAND ...`: every command is a module of ``dcplab.commands`` with ``HELP``, ``arguments(parser)`` and ``run(args)``.
+"""`python -m dcplab COMMAND ...`: finds the command's module in ``dcplab.commands`` and runs it.
 
-Exit status 0 if it ran, whatever it found; 2, with one sentence on stderr, if it could not; 130 on Ctrl-C. A traceback only with
-``DCPLAB_DEBUG=1``. A command module imports nothing heavy before ``run``: ``--help`` imports them all.
+Exit status 0 if it ran, whatever it found; 2, with one sentence on stderr, if it could not; 130 on Ctrl-C. A traceback only
+with ``DCPLAB_DEBUG=1``. A command module imports nothing heavy before ``run``: ``--help`` imports them all.
 """
 
 from __future__ import annotations

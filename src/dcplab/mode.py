@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import platform
@@ -9,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+
+from dcplab.errors import CourseError
 
 
 @dataclass(frozen=True)
@@ -27,37 +30,59 @@ class Mode:
 
 @functools.cache
 def current() -> Mode:
-    """Decided once a process, without making a CUDA context: NVML is asked through its device nodes and torch's own count.
+    """Decided once a process, without making a CUDA context: torch asks NVML, the name comes from the driver's files.
 
-    ``DCPLAB_MODE=cpu`` asks for the CPU on a GPU machine.
+    ``DCPLAB_MODE=cpu`` asks for the CPU on a GPU machine; ``gpu`` is a CourseError where there is none.
     """
     asked = os.environ.get("DCPLAB_MODE", "").lower()
     if asked not in ("", "cpu", "gpu"):
-        raise ValueError(f"DCPLAB_MODE is {asked!r}; it must be 'cpu' or 'gpu'.")
+        raise CourseError(f"DCPLAB_MODE is {asked!r}; it must be 'cpu' or 'gpu'.")
     if asked == "cpu":
-        return Mode("cpu", "DCPLAB_MODE=cpu asks for it.", platform.processor() or platform.machine())
-    gpu = _gpu_name()
-    if gpu is None:
-        if asked == "gpu":
-            raise ValueError("DCPLAB_MODE=gpu, but no CUDA device is visible here.")
-        return Mode("cpu", "No CUDA device is visible here.", platform.processor() or platform.machine())
-    return Mode("gpu", "A CUDA device is visible.", gpu)
+        return Mode("cpu", "DCPLAB_MODE=cpu asks for it.", cpu_name())
+    missing = _why_no_gpu()
+    if missing is None:
+        return Mode("gpu", "A CUDA device is visible.", gpu_name())
+    if asked == "gpu":
+        raise CourseError(f"DCPLAB_MODE=gpu, but there is no GPU to use: {missing}")
+    return Mode("cpu", missing, cpu_name())
 
 
-def _gpu_name() -> str | None:
-    if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
-        return None
-    # NVML answers without a context; get_device_name() would make one in the process that asks.
+def _why_no_gpu() -> str | None:
+    """A sentence, or None where torch can use a CUDA device."""
+    # NVML answers without a context; torch's default check makes one in the process that asks.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     import torch
 
-    if not torch.version.cuda or not torch.cuda.is_available():
+    if not torch.version.cuda:
+        seen = "An NVIDIA device is here, but torch" if Path("/dev/nvidiactl").exists() else "Torch"
+        return f"{seen} {torch.__version__} is built without CUDA."
+    if torch.cuda.is_available():
         return None
-    for info in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
-        for line in info.read_text().splitlines():
+    if (hidden := os.environ.get("CUDA_VISIBLE_DEVICES")) in ("", "-1"):
+        return f"CUDA_VISIBLE_DEVICES={hidden!r} hides every CUDA device."
+    if not Path("/dev/nvidiactl").exists():
+        return "No NVIDIA device is visible here."
+    return "An NVIDIA device is here, but torch cannot use it: compare `nvidia-smi` with torch.version.cuda."
+
+
+def gpu_name() -> str:
+    """The model, as the driver names it."""
+    for information in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        for line in information.read_text().splitlines():
             if line.startswith("Model:"):
                 return line.split(":", 1)[1].strip()
     return "CUDA device"
+
+
+def cpu_name() -> str:
+    """The model and how many cores this process may use."""
+    model = platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{model}, {len(os.sched_getaffinity(0))} cores"
 
 
 @functools.cache
