@@ -6,8 +6,9 @@ Everywhere here an LSE is in base 2: ``log2(sum(exp(score)))`` with ``score = sm
 import math
 
 import torch
-from dcp_kernels.reference.cache import read_index_k
 from torch import Tensor
+
+from dcp_kernels.reference.cache import read_index_k
 
 LOG2_E = math.log2(math.e)
 MINUS_INF = float("-inf")

@@ -1,8 +1,9 @@
 """Oracles of what moves rows: the cache writers, the index-K reader, the ragged workspace, backup and restore."""
 
 import torch
-from dcp_kernels.reference.spaces import localize_page_table
 from torch import Tensor
+
+from dcp_kernels.reference.spaces import localize_page_table
 
 INDEX_DIM = 128  # bytes of an index-K key; four bytes of fp32 scale belong to it
 FP8_MAX = 448.0
