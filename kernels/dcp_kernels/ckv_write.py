@@ -28,7 +28,7 @@ from dcp_kernels.runtime import (
 )
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["dcp_rank"])
 def write_ckv_kernel(
     kv_ptr,
     nope_ptr,
@@ -83,7 +83,7 @@ def _write(kv: Tensor, nope: Tensor, rope: Tensor | None, locs: Tensor, dcp_rank
     check_rows("kv", kv, width + width_r)
     check_rows("the source", nope)
     check_indices("locs", locs, nope.shape[0])
-    device = check_devices(kv, nope, locs)
+    device = check_devices(kv, nope, locs, *([] if rope is None else [rope]))
     n = locs.shape[0]
     if n == 0 or width + width_r == 0:
         return

@@ -15,7 +15,7 @@ from torch import Tensor
 from dcp_kernels.runtime import check_devices, check_indices, check_rows, on, raw, tile_rows
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["requests", "steps"])
 def assemble_ragged_kernel(
     shards_ptr,
     extend_ptr,

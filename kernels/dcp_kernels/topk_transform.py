@@ -40,7 +40,7 @@ def topk_to_ragged_kernel(pos_ptr, req_ptr, cu_ptr, out_ptr, rows, k, pos_stride
     tl.store(out_ptr + r[:, None] * k + c[None, :], tl.where(pos >= 0, pos + start[:, None], -1), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["dcp_rank"])
 def localize_topk_kernel(
     loc_ptr,
     row_ptr,

@@ -5,8 +5,7 @@ from torch import Tensor
 
 
 def localize_page_table(locs: Tensor, dcp_rank: int, dcp_size: int) -> Tensor:
-    """Locs (any shape) to this rank's rows: ``loc // dcp_size`` where ``loc % dcp_size == dcp_rank``, else -1. Int64."""
-    locs = locs.to(torch.int64)
+    """Locs (any shape) to this rank's rows, same dtype: ``loc // dcp_size`` where ``loc % dcp_size == dcp_rank``, else -1."""
     owned = (locs >= 0) & (locs % dcp_size == dcp_rank)
     return torch.where(owned, torch.div(locs, dcp_size, rounding_mode="floor"), -1)
 
