@@ -143,7 +143,9 @@ def _tells(line: str) -> bool:
         tokens = [t.string for t in tokenize.generate_tokens(io.StringIO(line.strip()).readline) if t.string.strip()]
     except (tokenize.TokenError, SyntaxError):
         tokens = line.split()
-    return len([t for t in tokens if not keyword.iskeyword(t)]) >= 3 and not line.strip().startswith(("#", "def ", "import ", "from "))
+    return len([t for t in tokens if not keyword.iskeyword(t)]) >= 3 and not line.strip().startswith(
+        ("#", "def ", "import ", "from ")
+    )
 
 
 def _squeezed(text: str) -> str:

@@ -44,7 +44,9 @@ def page(row: Mapping) -> str:
     who = f"<p class=soft>{_safe(row['student'])}</p>" if row["student"] else ""
     first = f"<p class=first>{_safe(row['message'])}</p>" if row["message"] else ""
     parts = "\n".join(_part(part) for part in row["parts"])
-    return _document(title, f"<h1>{_safe(title)}</h1>\n{who}<p class=soft>{_safe(row['path'])}</p>\n{first}\n{parts}\n{_conditions(row)}")
+    return _document(
+        title, f"<h1>{_safe(title)}</h1>\n{who}<p class=soft>{_safe(row['path'])}</p>\n{first}\n{parts}\n{_conditions(row)}"
+    )
 
 
 def index(rows: Sequence[tuple[str, Mapping]]) -> str:
@@ -76,7 +78,9 @@ def _part(part: Mapping) -> str:
         body.append(f"<p>{_safe(part['question'])}</p>")
     return (
         f"<section class={_safe(part['outcome'])}><h2>{_safe(part['part'])} "
-        f"<span class=outcome>{mark} {word}</span> <span class=soft>{_points(part)}</span></h2>\n" + "\n".join(body) + "</section>"
+        f"<span class=outcome>{mark} {word}</span> <span class=soft>{_points(part)}</span></h2>\n"
+        + "\n".join(body)
+        + "</section>"
     )
 
 

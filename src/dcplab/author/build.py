@@ -1,0 +1,89 @@
+"""Builds one lab: reads its source, makes its notebooks, and writes them without losing what a learner has written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from dcplab import backup, paths, percent
+from dcplab.author import execute as executing
+from dcplab.author import lint
+from dcplab.author.notebook import is_edited, learner_notebook, source_notebook, to_text
+from dcplab.errors import CourseError
+
+SAYS = {
+    "equal": "up to date",
+    "missing": "not built yet",
+    "stale": "older than its source; `python -m dcplab build` makes it anew",
+    "run": "up to date, but it was run: outputs are no part of a lab",
+    "edited": "holds edits that did not come from its source",
+    "unreadable": "is no readable notebook",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """The notebooks of a lab as its source gives them, and where the learner's one belongs."""
+
+    path: Path
+    source: NotebookNode
+    learner: NotebookNode
+
+
+def make(lab) -> Made:
+    """``lab`` is one of ``catalog.labs()``."""
+    cells = percent.read(paths.solutions() / lab.name / f"{lab.name}.py")
+    source = source_notebook(lab.name, cells, {part.id: part.points for part in lab.parts})
+    return Made(paths.labs() / lab.name / f"{lab.name}.ipynb", source, learner_notebook(source))
+
+
+def faults(lab, made: Made) -> list[str]:
+    """What the lint says of a lab."""
+    cells = percent.read(paths.solutions() / lab.name / f"{lab.name}.py")
+    return lint.lint(cells, lab.parts, lab.wrong, lab.right, made.learner)
+
+
+def compare(made: Made) -> str:
+    """How the notebook on disk stands to the one that its source gives: a key of ``SAYS``."""
+    try:
+        text = made.path.read_text(encoding="utf-8")
+        if text == to_text(made.learner):
+            return "equal"
+        found = nbformat.reads(text, as_version=4)
+        if is_edited(found):
+            return "edited"
+    except FileNotFoundError:
+        return "missing"
+    except Exception:  # nbformat raises many kinds; whatever it is, somebody's work may be in it
+        return "unreadable"
+    return "run" if found.metadata["dcplab"]["digest"] == made.learner.metadata["dcplab"]["digest"] else "stale"
+
+
+def write(made: Made, force: bool = False) -> str:
+    """Writes the learner's notebook and says what was done. Edits are never replaced without ``force``, and never without a copy."""
+    found = compare(made)
+    if found == "equal":
+        return SAYS[found]
+    if found in ("edited", "unreadable") and not force:
+        raise CourseError(f"{made.path.name} {SAYS[found]}; --force replaces it and keeps a dated copy.")
+    kept = f"; the one before is kept as {backup.keep(made.path)}" if found != "missing" else ""
+    made.path.parent.mkdir(parents=True, exist_ok=True)
+    made.path.write_text(to_text(made.learner), encoding="utf-8")
+    return f"built{kept}"
+
+
+def execute(lab, made: Made, progress: Callable[[int, int], None]) -> Path:
+    """Runs the solved notebook and keeps it beside its source. Raises ``CourseError`` unless every check passed in it."""
+    nb, outcomes = executing.execute(made.source, progress)
+    failed = [
+        f"{part.id} {outcomes.get(part.id, 'was not checked')}" for part in lab.parts if outcomes.get(part.id) != "passed"
+    ]
+    if failed:
+        raise CourseError(f"In the solved notebook of {lab.name} not every check passed: {', '.join(failed)}.")
+    path = paths.solutions() / lab.name / f"{lab.name}.ipynb"
+    executing.save(nb, path)
+    return path

@@ -1,0 +1,59 @@
+"""Make the labs and the solved notebooks from their one source, solutions/NN_name/NN_name.py."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+HELP = "make labs/ from solutions/ (for authors)"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("labs", nargs="*", metavar="NN", help="labs to build, as 01 or 01_index_spaces (default: all)")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; say whether labs/ is what solutions/ gives (exit status 1 if not)"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace a notebook that holds a learner's edits; a dated copy of it is kept"
+    )
+    parser.add_argument(
+        "--execute", action="store_true", help="also run the solved notebook and keep it, outputs and all, in solutions/"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from dcplab import catalog, paths
+    from dcplab.author import build
+    from dcplab.errors import CourseError
+
+    labs = [catalog.lab(name) for name in args.labs] or catalog.labs()
+    faults = 0
+    for lab in labs:
+        made = build.make(lab)
+        for fault in build.faults(lab, made):
+            faults += 1
+            print(f"{lab.name}: {fault}")
+        if args.check:
+            found = build.compare(made)
+            faults += found != "equal"
+            print(f"{lab.name}: {build.SAYS[found]}")
+            continue
+        print(f"{lab.name}: {build.write(made, force=args.force)}")
+        if args.execute:
+            path = build.execute(lab, made, _progress(lab.name))
+            print(f"{lab.name}: executed, {path.relative_to(paths.root())}, {path.stat().st_size:,} bytes")
+    if faults and not args.check:
+        raise CourseError(f"{faults} fault{'s' * (faults > 1)} in the labs, listed above.")
+    return 1 if faults else 0
+
+
+def _progress(name: str):
+    """Shows which code cell runs, on one line of a terminal."""
+
+    def show(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            print(
+                f"\r{name}: code cell {done + 1} of {total} ", end="" if done + 1 < total else "\n", file=sys.stderr, flush=True
+            )
+
+    return show

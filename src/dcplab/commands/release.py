@@ -1,0 +1,29 @@
+"""Write an nbgrader course: sources, released assignments, gradebook, configuration and a README."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "write an nbgrader course (for instructors)"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", type=Path, help="where the course goes: a new or empty folder")
+    parser.add_argument(
+        "--lab", action="append", metavar="NN", default=[], help="only this lab (may be repeated; default: all)"
+    )
+    parser.add_argument(
+        "--update", action="store_true", help="renew source/ and release/ of a course made before; submissions and grades stay"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from dcplab import catalog
+    from dcplab.author import release
+
+    labs = [catalog.lab(name) for name in args.lab] or catalog.labs()
+    release.release(args.folder, labs, args.update, print)
+    print(f"Course in {args.folder}, readable by you alone (mode 700): source/ holds solutions and gradebook.db holds grades,")
+    print("and nbgrader leaves both open to everybody on the machine. Next: see its README.md.")
+    return 0
