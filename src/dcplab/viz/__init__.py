@@ -5,13 +5,16 @@ from .pages import two_page_tables, widened_page
 from .picture import Picture
 from .requests import flattened
 from .strips import localized, owner_strip, rank_table
+from .widget import OwnerTable, owner_table
 
 __all__ = [
+    "OwnerTable",
     "Picture",
     "flattened",
     "kernel_lanes",
     "localized",
     "owner_strip",
+    "owner_table",
     "rank_table",
     "two_page_tables",
     "widened_page",

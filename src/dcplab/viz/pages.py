@@ -15,15 +15,19 @@ from .values import geometry, whole, whole_list
 BAR = 20
 
 
-def bars(x: float, y: float, width: float, ids: Sequence[int], style: str, name: str) -> list[Box]:
-    """One bar over each run of cells that lie in one page. The id always fits; ``name`` where there is room."""
+def bars(
+    x: float, y: float, width: float, ids: Sequence[int], style: str, name: str, h: float = BAR, chosen: int = -1
+) -> list[Box]:
+    """One bar over each run of cells that lie in one page; ``name`` where there is room. Page ``chosen`` is marked."""
     found = []
     for start, count, page in runs(ids):
         span = count * (width + GAP) - GAP
         text = number(page)
         long = f"{name} {text}"
         label = long if 7.0 * len(long) + 6 <= span else text
-        found.append(Box(x + start * (width + GAP), y, span, BAR, style, label, hover=long))
+        found.append(
+            Box(x + start * (width + GAP), y, span, h, style, label, mark="selected" if page == chosen else "", hover=long)
+        )
     return found
 
 
@@ -33,9 +37,7 @@ def paged_lines(
     """Locs in lines, index-K pages as bars above and allocator pages as bars below. Returns boxes and the y below them."""
     marks = marks or {}
     width = cell_width(number(v) for v in locs)
-    line = per_line(width, spaces.widened_page(page_size, dcp_size))
-    if line % page_size and page_size <= line:
-        line -= line % page_size
+    line = per_line(width, spaces.widened_page(page_size, dcp_size), page_size, dcp_size)
     left = x + chip_width(["index-K page", "c-KV page"]) + 2 * GAP
     boxes: list[Box] = []
     for _, part in chunks(locs, line):

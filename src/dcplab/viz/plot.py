@@ -9,6 +9,7 @@ from .scene import Box, Scene
 from .svg import text_places
 
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif"
+CHANGING = ("x", "y", "text", "textfont", "marker", "customdata", "hovertext")  # what a trace of another scene differs in
 
 
 def to_figure(scene: Scene) -> go.Figure:

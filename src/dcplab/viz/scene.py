@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 CELL_HEIGHT = 36
 GAP = 3
 MARGIN = 8
-LINE_WIDTH = 640  # what a line of cells may take, in pixels, before it wraps
+LINE_WIDTH = 680  # what a line of cells may take, in pixels, before it wraps
 MOST_PER_LINE = 16
 
 
@@ -62,7 +62,8 @@ class Scene:
 
     @property
     def width(self) -> int:
-        return int(max((b.x + b.w for b in self.boxes), default=0) + MARGIN)
+        right = [b.x + b.w for b in self.boxes] + [x for line in self.lines for x, _ in line.points]
+        return int(max(right, default=0) + MARGIN)
 
     @property
     def height(self) -> int:
@@ -90,10 +91,10 @@ def cell_width(texts: Iterable[str], least: float = 36) -> float:
     return max([least, *(text_width(t) + 8 for t in texts)])
 
 
-def per_line(width: float, multiple_of: int = 1) -> int:
-    """How many cells of ``width`` stand in a line; a multiple of ``multiple_of`` where one fits."""
+def per_line(width: float, *multiple_of: int) -> int:
+    """How many cells of ``width`` stand in a line: a multiple of the first of ``multiple_of`` that fits, if one does."""
     n = max(1, min(MOST_PER_LINE, int(LINE_WIDTH // (width + GAP))))
-    return n // multiple_of * multiple_of if multiple_of <= n else n
+    return next((n // m * m for m in multiple_of if m <= n), n)
 
 
 def chip(x: float, y: float, text: str, style: str = "header", h: float = 22, w: float | None = None) -> Box:

@@ -69,7 +69,7 @@ def _line(line: Line) -> str:
 
 def _texts(box: Box) -> str:
     return "".join(
-        f'<text x="{x:g}" y="{y + size * 0.36:.3g}" font-size="{size:g}" fill="{STYLES[box.style].ink}">{escape(text)}</text>'
+        f'<text x="{x:g}" y="{y + size * 0.36:.1f}" font-size="{size:.3g}" fill="{STYLES[box.style].ink}">{escape(text)}</text>'
         for x, y, size, text in text_places(box)
     )
 
@@ -78,6 +78,7 @@ def text_places(box: Box) -> list[tuple[float, float, float, str]]:
     """``(x, y of the middle, font size, text)`` of each line of text in a box; also used by `plot`."""
     x, y = box.middle
     main = 13 if box.h >= 26 else 12
+    small = min(11.0, (box.w - 3) / (0.62 * max(1, len(box.sub))))
     if box.sub and box.text:
-        return [(x, y - 6, main, box.text), (x, y + 9, 11, box.sub)]
+        return [(x, y - 6, main, box.text), (x, y + 9, small, box.sub)]
     return [(x, y, main, box.text or box.sub)] if box.text or box.sub else []
