@@ -22,7 +22,7 @@ _OPTION = re.compile(r'\s*(?P<key>\w+)=(?:"(?P<text>[^"]*)"|\[(?P<items>[^\]]*)\
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a lab's source. ``meta`` holds what follows ``# %%``: ``part`` and ``role`` ("answer" or "check"), ``tags``."""
+    """One cell of a lab's source. ``meta`` is what follows ``# %%``: ``part``, ``role`` ("answer" or "check"), ``tags``."""
 
     kind: str  # "code" or "markdown"
     source: str

@@ -38,7 +38,7 @@ def update(root: Path, say: Callable[[str], None]) -> None:
     notebooks = sorted(name for name in here_too if name.startswith("labs/") and name.endswith(".ipynb"))
     if others := sorted(here_too - set(notebooks)):
         raise CourseError(
-            f"you have changed {', '.join(others)}, and so has the update; put your changes aside first. Nothing was changed."
+            f"you changed {', '.join(others)}, and so does the update; put yours aside first. Nothing was changed."
         )
     mine = {name: (root / name).read_bytes() for name in notebooks if (root / name).exists()}
     for name in mine:

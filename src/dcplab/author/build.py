@@ -64,7 +64,7 @@ def compare(made: Made) -> str:
 
 
 def write(made: Made, force: bool = False) -> str:
-    """Writes the learner's notebook and says what was done. Edits are never replaced without ``force``, and never without a copy."""
+    """Writes the learner's notebook and says what was done. Edits are replaced only with ``force``, and copied first."""
     found = compare(made)
     if found == "equal":
         return SAYS[found]

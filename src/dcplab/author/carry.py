@@ -52,7 +52,7 @@ def _settled(anchor: str | None, result: NotebookNode, present: set[str], was: d
 
 
 def _key(cell: NotebookNode) -> str:
-    """What a cell is known by in two versions of a notebook: its grade id, or the cell id that was made of it, else its cell id."""
+    """What a cell is known by in two versions of a notebook: its grade id (which our cell ids repeat), else its cell id."""
     if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
         return grade_id
     role, _, part = cell.get("id", "").partition("-")

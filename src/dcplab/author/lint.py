@@ -1,4 +1,4 @@
-"""What a lab must keep to, said as sentences. An empty list is a clean lab. Nothing here runs a learner's or an author's cell."""
+"""What a lab must keep to, said as sentences. An empty list is a clean lab. No cell is run here."""
 
 from __future__ import annotations
 

@@ -40,15 +40,13 @@ def release(folder: Path, labs: Sequence, update: bool, say: Callable[[str], Non
 
 
 def nbgrader(folder: Path, *words: str) -> str:
-    """Runs an nbgrader command in the course and returns what it said. Raises ``CourseError`` with its last error where it fails."""
+    """Runs an nbgrader command in the course and returns what it said. ``CourseError`` gives its first error."""
     command = [sys.executable, "-m", "nbgrader", *words]
     # nbgrader starts `alembic` by name: it lies beside this Python, which need not be on the PATH
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        errors = [
-            line.split("|", 1)[-1].strip(" ]") for line in done.stderr.splitlines() if "ERROR" in line or "Error:" in line
-        ]
+        errors = [line.split("ERROR]")[-1].strip() for line in done.stderr.splitlines() if "ERROR]" in line or "Error:" in line]
         raise CourseError(f"`nbgrader {' '.join(words)}` failed: {errors[0] if errors else done.stderr.strip()[-300:]}")
     return done.stdout + done.stderr
 
@@ -57,9 +55,7 @@ def _refuse_unless_ours(folder: Path, update: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{folder} is a file; give a folder for the course.")
     if paths.root() == folder.resolve() or paths.root() in folder.resolve().parents:
-        raise CourseError(
-            f"{folder} is inside the course's checkout, where solutions would be committed; give a folder outside it."
-        )
+        raise CourseError(f"{folder} is inside this checkout, where a commit could publish grades; give a folder outside.")
     ours = (folder / CONFIG).exists()
     if update and not ours:
         raise CourseError(f"{folder} holds no nbgrader course to update; leave --update out to make one.")

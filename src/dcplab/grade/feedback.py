@@ -21,11 +21,14 @@ SHOWN = {
 STYLE = """
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --line: #d0d7de; --back: #ffffff; --box: #f6f8fa;
   --good: #116329; --bad: #a40e26; --warn: #7d4e00; }
-@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --soft: #9aa4ae; --line: #3d444d; --back: #0d1117; --box: #161b22;
-  --good: #6fdd8b; --bad: #ff9492; --warn: #f0b72f; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 0 0 .3rem; }
-section { border: 1px solid var(--line); border-left: .4rem solid var(--soft); border-radius: .3rem; padding: .8rem 1rem; margin: 1rem 0; background: var(--box); }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6edf3; --soft: #9aa4ae; --line: #3d444d; --back: #0d1117; --box: #161b22;
+    --good: #6fdd8b; --bad: #ff9492; --warn: #f0b72f; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back);
+  max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 0 0 .3rem; } a { color: inherit; }
+section { border: 1px solid var(--line); border-left: .4rem solid var(--soft); border-radius: .3rem;
+  padding: .8rem 1rem; margin: 1rem 0; background: var(--box); }
 section.passed { border-left-color: var(--good); } section.wrong, section.crashed { border-left-color: var(--bad); }
 section.unsafe, section.timeout { border-left-color: var(--warn); }
 .passed .outcome { color: var(--good); } .wrong .outcome, .crashed .outcome { color: var(--bad); }

@@ -29,7 +29,7 @@ SKIPPED_FOLDERS = {".ipynb_checkpoints", "__pycache__", "node_modules"}
 
 @dataclass(frozen=True)
 class Submission:
-    """A path as read. ``cells`` are the sources of its code cells in document order; ``given`` how it was named by the caller."""
+    """A path as read. ``cells`` are the sources of its code cells in document order;"""
 
     path: Path
     status: str  # "graded" stands for "to be graded" until it is
@@ -107,7 +107,7 @@ def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequ
 
 
 def recognise(nb: dict, cells: Sequence[dict], code: Sequence[str], path: Path, labs: Sequence[tuple]) -> str | None:
-    """The lab whose parts a notebook holds: by its cells' grade ids, by the stamp in its metadata, by what it defines, by its name."""
+    """The lab whose parts a notebook holds: by grade ids, by what it defines, by its stamp, by its file name."""
     by_part = {part: name for name, parts, _ in labs for part in parts}
     ids = (_grade_id(cell).removesuffix("-check") for cell in cells)
     votes = Counter(by_part[i] for i in ids if i in by_part)
