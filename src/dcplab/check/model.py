@@ -90,6 +90,11 @@ class Part:
     ``rows(case, got, expected)`` makes the table of the smallest failure; None picks a general one.
     ``question`` is asked when no misconception was recognised.
     ``not_here(mode_name)`` returns a sentence where an environment ("cpu" or "gpu") cannot judge this part, else None.
+    ``close``, for float results: every element within ``close * (1 + |expected|)``; None compares exactly.
+    ``compare(case, got, expected)`` replaces the general comparison; it returns None or a sentence.
+    ``drive(entry, *args, **kwargs)`` is called in the child in place of the entry, where arguments cannot travel as data (a class
+    under test, a callback). It is sent as source, so it must stand alone: its imports inside it.
+    ``may_import`` names modules of the course that an answer to this part may import; else it may import none.
     """
 
     id: str
@@ -105,6 +110,10 @@ class Part:
     prediction: Prediction | None = None
     timeout_s: float = 20.0
     not_here: Callable[[str], str | None] = lambda mode: None
+    close: float | None = None
+    compare: Callable[[Any, Any, Any], str | None] | None = None
+    drive: Callable | None = None
+    may_import: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""Which misconception: the wrong answer of the bank that does, on the same inputs, exactly what this one did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dcplab.check.compare import identical
+from dcplab.check.extract import Program
+from dcplab.check.model import Part, Wrong
+from dcplab.check.trial import Trial, attempt
+
+ENDLESS_S = 2.0  # a bank's endless answer is given this long, not the part's whole limit
+
+
+def find(
+    bank: Sequence[tuple[Wrong, Program]],
+    part: Part,
+    outcome: str,
+    trial: Trial,
+    packed: Sequence[Mapping[str, Any]],
+    mode: str,
+    wall_s: float,
+) -> Wrong | None:
+    """The first of the bank that agrees on all cases: values, exceptions, memory touched. Only those of the same outcome are run."""
+    candidates = [(wrong, program) for wrong, program in bank if wrong.part == part.id and wrong.outcome == outcome]
+    if not candidates:
+        return None
+    limit = min(wall_s, ENDLESS_S) if outcome == "timeout" else wall_s
+    trials = attempt([program for _, program in candidates], part, packed, mode, limit)
+    return next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other)), None)
+
+
+def agree(a: Trial, b: Trial) -> bool:
+    """Whether two answers did the same on every case."""
+    if a.status != b.status or a.records.keys() != b.records.keys() or (a.load_error is None) != (b.load_error is None):
+        return False
+    if a.status != "done" and a.exit != b.exit:
+        return False
+    return all(identical(_deed(a.records[i]), _deed(b.records[i])) for i in a.records)
+
+
+def _deed(record: Mapping[str, Any]) -> dict[str, Any]:
+    raised = record.get("raised")
+    return {
+        "returned": record.get("returned"),
+        "written": record.get("written"),
+        "raised": raised and raised["type"],
+        "events": record.get("events"),
+    }

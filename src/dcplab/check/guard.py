@@ -1,0 +1,135 @@
+"""A bounds guard for Triton's CPU interpreter: every active lane's address is held against the buffers it may touch.
+
+Without it an interpreted kernel stores to the raw address: near misses overwrite a neighbour silently, far ones kill the
+process. With it a bad lane is masked off and reported as an element of a named buffer.
+
+Each buffer is given an address space of its own, 2**52 bytes from the next. A kernel computes with these addresses and the guard
+turns them into real ones at each access. So a wild index is always charged to the buffer whose pointer it was added to, and
+cannot land in another one. A tensor descriptor masks its own accesses, so there is nothing for the guard to see there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+SPACE = 1 << 52
+KEPT = 32  # reports kept a run; one is enough to a person, several to tell two answers apart
+
+
+class OutOfBounds(IndexError):
+    """Raised at a bad access under ``mode="raise"``. The message names the buffer and the element."""
+
+
+def report(op: str, buffer: str, element: int, size: int, lanes: int) -> dict[str, Any]:
+    """One access outside a buffer. ``element`` counts in the buffer's own dtype from its start, ``size`` is how many there are."""
+    return {"kind": "outside", "op": op, "buffer": buffer, "element": element, "size": size, "lanes": lanes}
+
+
+class Guard:
+    """The buffers a kernel may touch, and what it touched besides (``events``)."""
+
+    def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record"):
+        if mode not in ("record", "raise"):
+            raise ValueError(f"mode is {mode!r}; it must be 'record' or 'raise'")
+        self.mode, self.events = mode, []
+        self.names = list(buffers)
+        self.tensors = list(buffers.values())
+        if bad := [n for n, t in buffers.items() if not t.is_contiguous() or t.device.type != "cpu"]:
+            raise ValueError(f"buffer {bad[0]!r} must be contiguous and on the CPU")
+        self.starts = np.array([(i + 1) * SPACE for i in range(len(buffers))], dtype=np.uint64)
+        self.sizes = np.array([t.numel() * t.element_size() for t in self.tensors], dtype=np.uint64)
+        self.real = np.array([t.data_ptr() for t in self.tensors], dtype=np.uint64)
+
+    def pointer(self, name: str, dtype: torch.dtype | None = None) -> Any:
+        """What a kernel gets for a buffer: a pointer into the buffer's own address space, of another element type if asked."""
+        from triton.runtime import interpreter
+
+        i = self.names.index(name)
+        like = self.tensors[i] if dtype is None else torch.empty(1, dtype=dtype)
+        made = interpreter._implicit_cvt(like if like.numel() else torch.empty(1, dtype=like.dtype))
+        made.handle.data = np.array([self.starts[i]], dtype=np.uint64)
+        return made
+
+    def admit(self, op: str, program: tuple, addresses: np.ndarray, mask: np.ndarray, nbytes: int) -> tuple:
+        """``(real addresses, lanes that are in bounds)``; reports the others that ``mask`` has active."""
+        seen = np.asarray(addresses, dtype=np.uint64)
+        i = self._space(seen)
+        offset = seen - self.starts[i]  # wraps below the start, and is then far above every size
+        sizes = self.sizes[i]
+        inside = (sizes >= nbytes) & (offset <= np.maximum(sizes, nbytes) - np.uint64(nbytes))
+        bad = np.asarray(mask, dtype=bool) & ~inside
+        if bad.any():
+            self._report(op, program, seen[bad].ravel(), i[bad].ravel())
+        return offset + self.real[i], inside
+
+    def _space(self, addresses: np.ndarray) -> np.ndarray:
+        """The buffer whose space an address is in: a space reaches half its width to each side of its start."""
+        nearest = (addresses + np.uint64(SPACE // 2)) // np.uint64(SPACE)
+        return np.clip(nearest.astype(np.int64) - 1, 0, len(self.names) - 1)
+
+    def _report(self, op: str, program: tuple, addresses: np.ndarray, which: np.ndarray) -> None:
+        for i in np.unique(which):
+            mine = [int(a) - int(self.starts[i]) for a in addresses[which == i]]
+            width = self.tensors[i].element_size()
+            first = min(mine, key=lambda byte: (byte >= 0, abs(byte)))
+            event = report(op, self.names[i], first // width, int(self.sizes[i]) // width, len(mine))
+            if self.mode == "raise":
+                raise OutOfBounds(f"{sentence(event)} (program {program})")
+            if len(self.events) < KEPT:
+                self.events.append(event)
+
+
+def sentence(event: Mapping[str, Any]) -> str:
+    """A report in words, for a person."""
+    verb = {"load": "read", "store": "wrote"}.get(event["op"], "updated")
+    element, size = event["element"], event["size"]
+    where = f"{-element} before the start" if element < 0 else f"{element - size + 1} past the end"
+    return f"It {verb} element {element} of `{event['buffer']}`, which has {size} (0 to {size - 1}): {where}."
+
+
+@contextlib.contextmanager
+def guarded(guard: Guard):
+    """While open, every load, store and atomic of the interpreter goes through ``guard``."""
+    from triton import language as tl
+    from triton.runtime import interpreter
+
+    builder = interpreter.InterpreterBuilder
+    names = ("create_masked_load", "create_masked_store", "create_atomic_rmw", "create_atomic_cas")
+    plain = {name: getattr(builder, name) for name in names}
+
+    def admit(op, self, pointers, mask):
+        width = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+        active = np.broadcast_to(np.asarray(mask, dtype=bool), np.shape(pointers.data))
+        real, inside = guard.admit(op, tuple(self.grid_idx), pointers.data, active, width)
+        return interpreter.TensorHandle(real, pointers.dtype), interpreter.TensorHandle(active & inside, tl.int1)
+
+    def load(self, pointers, mask, other, *rest):
+        real, active = admit("load", self, pointers, mask.data)
+        return plain["create_masked_load"](self, real, active, other, *rest)
+
+    def store(self, pointers, value, mask, *rest):
+        real, active = admit("store", self, pointers, mask.data)
+        return plain["create_masked_store"](self, real, value, active, *rest)
+
+    def rmw(self, op, pointers, value, mask, *rest):
+        real, active = admit("atomic", self, pointers, mask.data)
+        return plain["create_atomic_rmw"](self, op, real, value, active, *rest)
+
+    def cas(self, pointers, *rest):
+        real, active = admit("atomic", self, pointers, True)
+        if not active.data.all():  # it has no mask to turn a lane off with
+            raise OutOfBounds("an atomic_cas outside the buffers")
+        return plain["create_atomic_cas"](self, real, *rest)
+
+    for name, replacement in zip(names, (load, store, rmw, cas), strict=True):
+        setattr(builder, name, replacement)
+    try:
+        yield guard
+    finally:
+        for name, original in plain.items():
+            setattr(builder, name, original)

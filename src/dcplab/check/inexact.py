@@ -1,0 +1,82 @@
+"""What Triton's CPU interpreter computes wrongly, noticed as it happens, so that no right answer is called wrong.
+
+Measured on Triton 3.7.1: bf16 and fp8 arithmetic, comparison, reduction and dot work on the raw bits, and a cast to either
+truncates instead of rounding. Loads, stores, selections and casts to fp32 are exact.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+ARITHMETIC = "Triton's CPU interpreter computes {} wrongly: convert to fp32 before every operation, or run on a GPU."
+CAST = "Triton's CPU interpreter truncates a cast to {}; a GPU rounds. This can only be judged on a GPU."
+LOOP = "Triton {} cannot interpret a loop whose bound is loaded at run time; Triton 3.7.1 and a GPU can."
+
+
+@contextlib.contextmanager
+def watched():
+    """While open, collects a sentence for each kind of operation that the interpreter gets wrong. Yields the list."""
+    from triton.runtime import interpreter
+
+    said: list[str] = []
+    builder, reduction = interpreter.InterpreterBuilder, interpreter.ReduceScanOpInterface
+    undo = []
+
+    def say(text: str, dtype) -> None:
+        text = text.format(_name(dtype))
+        if text not in said:
+            said.append(text)
+
+    def wrap(owner, name, watch):
+        plain = getattr(owner, name, None)
+        if plain is None:  # another release; what is there is watched
+            return
+
+        def watching(self, *args, **kwargs):
+            watch(*args)
+            return plain(self, *args, **kwargs)
+
+        undo.append((owner, name, plain))
+        setattr(owner, name, watching)
+
+    def arithmetic(*operands):
+        for x in operands:
+            if _is_small(getattr(x, "dtype", None)):
+                say(ARITHMETIC, x.dtype)
+
+    def cast(source, target, *_):
+        if _is_small(target) and not _is_small(source.dtype):
+            say(CAST, target)
+
+    def reduce(values):
+        for x in values if isinstance(values, tuple) else (values,):
+            if _is_small(getattr(x, "dtype", None)):
+                say(ARITHMETIC, x.dtype)
+
+    for name in ("binary_op", "unary_op", "create_fma", "create_fabs", "create_rsqrt"):
+        wrap(builder, name, arithmetic)
+    wrap(builder, "create_dot", lambda a, b, d, *_: arithmetic(*(x for x in (a, b) if _name(x.dtype) == "bf16"), d))
+    wrap(builder, "cast_impl", cast)
+    wrap(builder, "create_fp_to_fp", cast)
+    wrap(reduction, "apply", reduce)
+    try:
+        yield said
+    finally:
+        for owner, name, plain in reversed(undo):
+            setattr(owner, name, plain)
+
+
+def loop_limit(message: str, triton_version: str) -> str | None:
+    """A sentence if an exception's message is that of Triton 3.6 meeting a run-time loop bound under numpy 2.4 and later."""
+    if "only 0-dimensional arrays can be converted" in message and triton_version.startswith("3.6"):
+        return LOOP.format(triton_version)
+    return None
+
+
+def _is_small(dtype) -> bool:
+    name = _name(dtype)
+    return name == "bf16" or name.startswith("fp8")
+
+
+def _name(dtype) -> str:
+    return str(getattr(dtype, "scalar", dtype))

@@ -1,0 +1,89 @@
+"""Friendly guard rails in a child: an answer that reaches for the solutions, the network or a process is told no.
+
+This is not a jail. Python cannot hold in what runs in its own process: an answer that means harm gets round an audit hook. Who
+grades strangers runs the grader as a user of its own (see the workshop's notes). What the rails do is keep an honest answer, or
+one an assistant wrote, from passing for a reason that teaches nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+
+COURSE = ("dcplab", "dcp_kernels")  # the course's own code holds oracles and kernels; a part may open a door (Part.may_import)
+_STDLIB = (sysconfig.get_paths()["stdlib"], "<frozen")
+_LIBRARY = ("site-packages", "dist-packages")
+_PROCESSES = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn"}
+_FILES = {"open", "os.listdir", "os.scandir", "os.chdir", "shutil.copyfile", "os.rename", "os.link", "os.symlink"}
+
+
+class Refused(PermissionError):
+    """What an answer gets that steps over a rail. Its message is a sentence."""
+
+
+def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) -> None:
+    """Turns the rails on, for good, in this process. ``forbidden`` are folders, ``may_import`` module names that are allowed."""
+    closed = tuple(os.path.realpath(folder) for folder in forbidden)
+    here, mine = os.getpid(), str(scratch)
+    busy = False
+
+    def hook(event: str, args: tuple) -> None:
+        nonlocal busy
+        # Cheap tests first: every attribute of a frame that is read may itself be audited.
+        if busy or not (event in _FILES or event in _PROCESSES or event == "import" or event.startswith(_WATCHED)):
+            return
+        busy = True
+        try:
+            refusal = _refusal(event, args, closed, may_import, here)
+            if refusal and (event in _FILES or _by_answer(mine)):
+                raise Refused(refusal)
+        finally:
+            busy = False
+
+    sys.addaudithook(hook)
+
+
+_WATCHED = ("socket.", "ctypes.", "os.kill", "gc.get_", "signal.pthread_kill")
+
+
+def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Sequence[str], here: int) -> str | None:
+    if event in _FILES:
+        for path in args[:2]:
+            if isinstance(path, str | bytes | os.PathLike):
+                real = os.path.realpath(os.fsdecode(path))
+                if any(real == folder or real.startswith(folder + os.sep) for folder in closed):
+                    return "An answer may not open the solutions, the tests or the progress file."
+        return None
+    if event == "import":
+        name = args[0]
+        if name.split(".")[0] in COURSE and not any(
+            name == m or m.startswith(name + ".") or name.startswith(m + ".") for m in may_import
+        ):
+            return f"An answer may not import {name}: it is what the answer is held against."
+        return None
+    if event in _PROCESSES:
+        return "An answer may not start processes."
+    if event.startswith("socket."):
+        return "An answer may not use the network."
+    if event.startswith("ctypes."):
+        return "An answer may not use ctypes."
+    if event.startswith("gc."):
+        return "An answer may not search the memory of its process."
+    if event in ("os.kill", "os.killpg") and args[0] not in (0, here):
+        return "An answer may not signal other processes."
+    return None
+
+
+def _by_answer(scratch: str) -> bool:
+    """Whether the nearest caller that is no standard library is the answer: Triton's compiler may start ptxas, an answer may not."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not (name.startswith(_STDLIB) and not any(part in name for part in _LIBRARY)) and name != __file__:
+            # Code from exec() has no file of its own ("<string>"): only an answer makes such.
+            return name.startswith((scratch, "<"))
+        frame = frame.f_back
+    return False

@@ -1,0 +1,72 @@
+"""What answers did on the cases of a part: the pool's records, program by program, whatever ended them."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dcplab.check import pool
+from dcplab.check.drive import source_of
+from dcplab.check.extract import Program
+from dcplab.check.model import Part
+
+
+@dataclass
+class Trial:
+    """``records`` by case number, as far as it got. ``status`` is "done" or how its child ended (see ``pool.Run``)."""
+
+    records: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    load_error: Mapping[str, Any] | None = None
+    status: str = "died"
+    exit: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    stuck: str = ""
+    wall_s: float = 0.0
+
+    @property
+    def end(self) -> str:
+        """How its process ended, in words."""
+        if self.exit is not None and self.exit < 0:
+            return signal.Signals(-self.exit).name
+        return f"exit status {self.exit}" if self.exit is not None else "no exit status"
+
+
+def attempt(
+    programs: Sequence[Program],
+    part: Part,
+    packed: Sequence[Mapping[str, Any]],
+    mode: str,
+    wall_s: float,
+    note: Callable[[str], None] | None = None,
+) -> list[Trial]:
+    """Runs programs on packed cases, one after another in one child. If one ends the child, those after it run in a new one."""
+    trials: list[Trial] = []
+    while len(trials) < len(programs):
+        rest = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in programs[len(trials) :]]
+        ran = pool.run(rest, packed, mode, wall_s=wall_s, drive=source_of(part.drive), may_import=part.may_import, note=note)
+        done = [_trial(ran, number, wall_s) for number in range(len(rest))]
+        finished = next((i for i, t in enumerate(done) if t.status != "done"), len(done) - 1)
+        trials += done[: finished + 1]
+    return trials
+
+
+def _trial(ran: pool.Run, number: int, wall_s: float) -> Trial:
+    mine = [r for r in ran.records if r.get("program") == number]
+    # A run with junk in its channel proves nothing about any program that was in it.
+    done = any(r.get("case") == "end" for r in mine) and ran.status != "broken"
+    trial = Trial(
+        records={r["case"]: r for r in mine if isinstance(r.get("case"), int) and r["case"] >= 0},
+        load_error=next((r["raised"] for r in mine if r.get("case") == -1), None),
+        status="done" if done else "died" if ran.status == "done" else ran.status,
+        exit=ran.exit,
+        stdout=ran.stdout,
+        stderr=ran.stderr,
+        stuck=ran.stuck,
+        wall_s=wall_s,
+    )
+    if ran.status == "broken":
+        trial.records, trial.load_error = {}, None
+    return trial
