@@ -60,7 +60,12 @@ def _widest(ptx: str, op: str) -> int:
 def launches() -> dict[str, tuple]:
     """Every Triton kernel: ``name -> (kernel, types, constexprs, options)``."""
     from dcp_kernels.ckv_write import write_ckv_kernel
+    from dcp_kernels.index_k import read_index_k_kernel, write_index_k_kernel
     from dcp_kernels.index_space import localize_page_table_kernel
+    from dcp_kernels.lse_merge import merge_lse_kernel
+    from dcp_kernels.ragged import assemble_ragged_kernel
+    from dcp_kernels.rows import gather_rows_kernel, scatter_rows_kernel
+    from dcp_kernels.topk_transform import localize_topk_kernel, topk_to_paged_kernel, topk_to_ragged_kernel
 
     def ckv(kind: str, src: str, **extra) -> tuple:
         types = dict(kv_ptr=kind, nope_ptr=src, rope_ptr=src, loc_ptr="*i64", n="i32")
@@ -68,17 +73,74 @@ def launches() -> dict[str, tuple]:
         constexprs = dict(DN=512, DR=0, DCP_SIZE=8, BLOCK=256, ROWS=16, COLS=512, COLS_R=1) | extra
         return write_ckv_kernel, types, constexprs, dict(unaligned=("n", "dcp_rank"))
 
+    def of(kernel, pointers: str, scalars: str, unaligned: str = "", **constexprs) -> tuple:
+        types = dict(p.split(":") for p in pointers.split()) | dict.fromkeys(scalars.split(), "i32")
+        return kernel, types, constexprs, dict(unaligned=tuple(unaligned.split()))
+
+    pages = "buf_ptr:*u8 buf_f32_ptr:*fp32 key_ptr:*u8 scale_ptr:*fp32 loc_ptr:*i64"
+    selected = "pos_ptr:*i32 req_ptr:*i64 out_ptr:*i32"
+    merge = "rows heads outs_d outs_t outs_h lses_d lses_t lses_h"
     return {
-        "localize_page_table": (
-            localize_page_table_kernel,
-            dict(locs_ptr="*i64", rows_ptr="*i64", n="i32"),
-            dict(DCP_RANK=3, DCP_SIZE=8, BLOCK=1024),
-            {},
+        "localize_page_table": of(
+            localize_page_table_kernel, "locs_ptr:*i64 rows_ptr:*i64", "n", "n", DCP_RANK=3, DCP_SIZE=8, BLOCK=1024
         ),
         "write_ckv_norope": ckv("*i16", "*i16"),
         "write_ckv_norope_single": ckv("*i16", "*i16", DCP_SIZE=1, BLOCK=32),
         "write_ckv_rope": ckv("*i16", "*i16", DR=64, COLS_R=64),
         "write_ckv_fp8": ckv("*fp8e4nv", "*bf16"),
+        "write_index_k": of(write_index_k_kernel, pages, "n page_stride key_stride", "n", PAGE_SIZE=64, DIM=128, ROWS=64),
+        "read_index_k": of(read_index_k_kernel, pages, "n page_stride", "n", PAGE_SIZE=64, DIM=128, ROWS=64),
+        "topk_to_paged": of(
+            topk_to_paged_kernel, selected + " table_ptr:*i32", "rows k pos_stride table_stride", "rows", ROWS=1, COLS=2048
+        ),
+        "topk_to_ragged": of(topk_to_ragged_kernel, selected + " cu_ptr:*i64", "rows k pos_stride", "rows", ROWS=1, COLS=2048),
+        "localize_topk": of(
+            localize_topk_kernel,
+            "loc_ptr:*i64 row_ptr:*i32 count_ptr:*i32",
+            "queries k loc_stride dcp_rank",
+            "queries dcp_rank",
+            DCP_SIZE=8,
+            ROWS=1,
+            COLS=2048,
+        ),
+        "merge_lse": of(
+            merge_lse_kernel,
+            "outs_ptr:*bf16 lses_ptr:*fp32 out_ptr:*fp32 lse_ptr:*fp32",
+            merge,
+            "rows heads",
+            D=8,
+            V=512,
+            ROWS=8,
+            COLS=512,
+        ),
+        "assemble_ragged": of(
+            assemble_ragged_kernel,
+            "shards_ptr:*i16 extend_ptr:*i16 out_ptr:*i16 cu_ptr:*i64 start_ptr:*i64",
+            "total requests steps shard_stride row_stride extend_stride",
+            "total requests steps",
+            V=576,
+            DCP_SIZE=8,
+            ROWS=8,
+            COLS=1024,
+        ),
+        "gather_rows": of(
+            gather_rows_kernel,
+            "pool_ptr:*i16 rows_ptr:*i64 out_ptr:*i16",
+            "n pool_stride out_stride",
+            "n",
+            V=576,
+            ROWS=8,
+            COLS=1024,
+        ),
+        "scatter_rows": of(
+            scatter_rows_kernel,
+            "pool_ptr:*i16 rows_ptr:*i64 saved_ptr:*i16",
+            "n pool_stride saved_stride",
+            "n",
+            V=576,
+            ROWS=8,
+            COLS=1024,
+        ),
     }
 
 
