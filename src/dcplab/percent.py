@@ -53,7 +53,8 @@ def parse(text: str, name: str = "source") -> list[Cell]:
     for i, line in enumerate(lines[: starts[0] if starts else len(lines)]):
         if line.strip() and not line.startswith("#"):
             raise CourseError(f"{name}, line {i + 1}: code before the first '# %%' marker.")
-    return [_cell(lines, start, end, name) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+    ends = [*starts[1:], len(lines)]
+    return [_cell(lines, start, end, name) for start, end in zip(starts, ends, strict=False)]
 
 
 def starter(source: str) -> str:

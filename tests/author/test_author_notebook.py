@@ -108,5 +108,5 @@ def test_edits_are_seen_and_outputs_are_not_edits():
 
 
 def test_a_part_that_parts_py_does_not_have_is_an_error():
-    with pytest.raises(CourseError, match="part '1b' is not in parts.py"):
+    with pytest.raises(CourseError, match=r"part '1b' is not in parts\.py"):
         notebook.source_notebook("01_tiny", percent.parse(SOURCE), {"1a": 60})

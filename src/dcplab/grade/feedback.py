@@ -7,60 +7,38 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 
-# A word, a mark and a border: an outcome is never told by colour alone.
-SHOWN = {
-    "passed": ("passed", "✓"),
-    "wrong": ("not right yet", "✗"),
-    "unsafe": ("touched memory it must not", "⚠"),
-    "crashed": ("crashed", "✗"),
-    "timeout": ("stopped: too slow", "⏱"),
-    "not_attempted": ("not attempted", "○"),
-    "error": ("not judged", "?"),
-}
+from dcplab.check import report
+from dcplab.check.model import CheckResult, Table
 
 STYLE = """
-:root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --line: #d0d7de; --back: #ffffff; --box: #f6f8fa;
-  --good: #116329; --bad: #a40e26; --warn: #7d4e00; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e6edf3; --soft: #9aa4ae; --line: #3d444d; --back: #0d1117; --box: #161b22;
-    --good: #6fdd8b; --bad: #ff9492; --warn: #f0b72f; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back);
-  max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 0 0 .3rem; } a { color: inherit; }
-section { border: 1px solid var(--line); border-left: .4rem solid var(--soft); border-radius: .3rem;
-  padding: .8rem 1rem; margin: 1rem 0; background: var(--box); }
-section.passed { border-left-color: var(--good); } section.wrong, section.crashed { border-left-color: var(--bad); }
-section.unsafe, section.timeout { border-left-color: var(--warn); }
-.passed .outcome { color: var(--good); } .wrong .outcome, .crashed .outcome { color: var(--bad); }
-.unsafe .outcome, .timeout .outcome { color: var(--warn); }
-.first { font-weight: 600; } .soft { color: var(--soft); font-size: .9rem; }
-table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
-th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: right; overflow-wrap: anywhere; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .4rem 0; font: inherit; }
-.scroll { overflow-x: auto; }
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #ffffff; max-width: 54rem;
+  margin: 2rem auto; padding: 0 1rem; }
+@media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117; } }
+h1 { font-size: 1.4rem; } a { color: inherit; } section { margin: 1rem 0; }
+table { font-variant-numeric: tabular-nums; } td, th { overflow-wrap: anywhere; }
+.list { border-collapse: collapse; } .list td, .list th { border: 1px solid currentColor; padding: .2rem .6rem; text-align: left; }
 """
 
 
 def page(row: Mapping) -> str:
-    """The feedback of a row (as JSON gives it)."""
+    """The feedback of a row (as JSON gives it): of each part what the check says in a notebook."""
     title = f"{row['lab'] or 'No lab'}: {_points(row)}"
-    who = f"<p class=soft>{_safe(row['student'])}</p>" if row["student"] else ""
-    first = f"<p class=first>{_safe(row['message'])}</p>" if row["message"] else ""
-    parts = "\n".join(_part(part) for part in row["parts"])
-    return _document(
-        title, f"<h1>{_safe(title)}</h1>\n{who}<p class=soft>{_safe(row['path'])}</p>\n{first}\n{parts}\n{_conditions(row)}"
-    )
+    about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {row['path']}."]
+    head = "\n".join(f"<p>{_safe(line)}</p>" for line in about if line)
+    parts = "\n".join(f"<section>{report.as_html(_result(part))}</section>" for part in row["parts"])
+    return _document(title, f"<h1>{_safe(title)}</h1>\n{head}\n{parts}")
 
 
 def index(rows: Sequence[tuple[str, Mapping]]) -> str:
     """The list of all pages, given as (file name, row)."""
     lines = "\n".join(
-        f'<tr><td style="text-align:left"><a href="{_safe(name)}">{_safe(row["student"] or row["path"])}</a></td>'
+        f'<tr><td><a href="{_safe(name)}">{_safe(row["student"] or row["path"])}</a></td>'
         f"<td>{_safe(row['lab'] or '')}</td><td>{_safe(row['status'])}</td><td>{_points(row)}</td></tr>"
         for name, row in rows
     )
     head = "<tr><th>notebook</th><th>lab</th><th>status</th><th>points</th></tr>"
-    return _document("Feedback", f"<h1>Feedback</h1>\n<div class=scroll><table>{head}\n{lines}</table></div>")
+    return _document("Feedback", f"<h1>Feedback</h1>\n<table class=list>{head}\n{lines}</table>")
 
 
 def file_name(path: str) -> str:
@@ -69,38 +47,9 @@ def file_name(path: str) -> str:
     return f"{plain}-{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}.html"
 
 
-def _part(part: Mapping) -> str:
-    word, mark = SHOWN[part["outcome"]]
-    first, _, rest = part["message"].strip().partition("\n")
-    body = [f"<p class=first>{_safe(first)}</p>"] if first else []
-    if part["table"]:
-        body.append(_table(part["table"]))
-    elif rest.strip():
-        body.append(f"<pre>{_safe(rest.strip())}</pre>")
-    if part["question"] and part["outcome"] != "passed":
-        body.append(f"<p>{_safe(part['question'])}</p>")
-    return (
-        f"<section class={_safe(part['outcome'])}><h2>{_safe(part['part'])} "
-        f"<span class=outcome>{mark} {word}</span> <span class=soft>{_points(part)}</span></h2>\n"
-        + "\n".join(body)
-        + "</section>"
-    )
-
-
-def _table(table: Mapping) -> str:
-    head = "".join(f"<th>{_safe(cell)}</th>" for cell in table["header"])
-    rows = "\n".join("<tr>" + "".join(f"<td>{_safe(cell)}</td>" for cell in row) + "</tr>" for row in table["rows"])
-    caption = f"<p class=soft>{_safe(table['caption'])}</p>" if table["caption"] else ""
-    return f"<div class=scroll><table><tr>{head}</tr>\n{rows}</table></div>{caption}"
-
-
-def _conditions(row: Mapping) -> str:
-    """In which mode and with which versions the notebook was graded."""
-    if not row["parts"]:
-        return ""
-    of = row["parts"][0]
-    versions = ", ".join(f"{name} {version}" for name, version in of["versions"].items())
-    return f"<p class=soft>Seed {row['seed']}. Mode: {_safe(of['mode'])}. {_safe(versions)}.</p>"
+def _result(part: Mapping) -> CheckResult:
+    table = part["table"] and Table(part["table"]["header"], part["table"]["rows"], part["table"]["caption"])
+    return CheckResult(**{**part, "table": table})
 
 
 def _points(of: Mapping) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dcplab.check.model import CheckResult
+from dcplab.errors import CourseError
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that begins with one of these
 
@@ -86,14 +87,30 @@ def spreadsheet_safe(value):
     return "" if value is None else value
 
 
+def check_writable(path: Path) -> None:
+    """Raises ``CourseError`` where a result could not be written to ``path``: better now than after an hour of grading."""
+    if path.is_dir():
+        raise CourseError(f"{path} is a folder; give a file.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise CourseError(f"{path} cannot be written ({error.strerror or error}).") from error
+
+
 def write(path: Path, text: str) -> None:
     """Replaces ``path`` whole or not at all, so that a reader never sees half a file."""
+    if path.exists() and not path.is_file():  # /dev/stdout, a named pipe
+        path.write_text(text, encoding="utf-8")
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=f".{path.name[:40]}."
+    )  # readable by its owner alone: these are grades
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as out:
             out.write(text)
-        os.chmod(name, 0o600)  # grades are for the one who asked for them
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

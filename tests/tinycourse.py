@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 SOURCE = '''# %% [markdown]
 # # A tiny lab
 #
@@ -53,19 +55,22 @@ PARTS = [
 ]
 """
 
-WRONG = """
-from dcplab.check.model import Wrong
+WRONG = """# %% preamble
+import math
 
-WRONG = [
-    Wrong(id="1a-row", part="1a", says="That is the row, not the owner.", asks="Which of the two is below dcp_size?",
-          source="def owner_rank(loc, dcp_size):\\n    return loc // dcp_size\\n"),
-]
+# %% 1a row
+# says: That is the row, not the owner.
+# asks: Which of the two is below dcp_size?
+def owner_rank(loc, dcp_size):
+    return loc // dcp_size
 """
 
-RIGHT = """
-from dcplab.check.model import Right
+RIGHT = """# %% preamble
+import math
 
-RIGHT = [Right(id="1a-divmod", part="1a", source="def owner_rank(loc, dcp_size):\\n    return divmod(loc, dcp_size)[1]\\n")]
+# %% 1a divmod
+def owner_rank(loc, dcp_size):
+    return divmod(loc, dcp_size)[1]
 """
 
 
@@ -77,3 +82,11 @@ def write_course(root: Path) -> Path:
     for name, text in (("01_tiny.py", SOURCE), ("parts.py", PARTS), ("wrong.py", WRONG), ("right.py", RIGHT)):
         (home / name).write_text(text, encoding="utf-8")
     return root
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch) -> Path:
+    """The tiny course in a folder of its own; labs, solutions and state are there."""
+    monkeypatch.setenv("DCPLAB_ROOT", str(tmp_path / "course"))
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path / "state"))
+    return write_course(tmp_path / "course")

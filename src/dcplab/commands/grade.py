@@ -1,0 +1,153 @@
+"""Grade notebooks: files, folders, nbgrader's submitted/ trees. A row for each, whatever it holds.
+
+Nothing of a notebook runs in this process; each answer runs in a disposable child. docs/grading.md explains rows and statuses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+HELP = "grade notebooks (for instructors)"
+SAVE_EVERY_S = 2.0
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", type=Path, help="notebooks, or folders with notebooks in them")
+    parser.add_argument(
+        "-j", type=int, default=0, metavar="N", help="answers that run at a time (default: the number of cores)"
+    )
+    parser.add_argument("--seed", type=int, help="inputs of an earlier run (default: fresh ones; the seed is printed)")
+    parser.add_argument("--json", metavar="FILE", help="write the rows as JSON while they come; - is stdout")
+    parser.add_argument("--csv", metavar="FILE", type=Path, help="write the points of each part as CSV")
+    parser.add_argument("--feedback", metavar="DIR", type=Path, help="write a page of feedback for each notebook")
+    parser.add_argument("--resume", action="store_true", help="keep the rows that --json FILE already has for unchanged files")
+
+
+def run(args: argparse.Namespace) -> int:
+    from dcplab import catalog
+    from dcplab.check.draw import fresh_seed
+    from dcplab.errors import CourseError
+    from dcplab.grade import grader, read, rows
+
+    if args.j < 0:
+        raise CourseError(f"-j {args.j} is no number of answers; give 1 or more.")
+    if args.resume and args.json in (None, "-"):
+        raise CourseError("--resume needs --json FILE: the rows of the earlier run are in it.")
+    for target in filter(None, (args.csv, args.json if args.json != "-" else None)):
+        rows.check_writable(Path(target))
+    earlier = _earlier(Path(args.json)) if args.resume else {}
+    seeds = {row["seed"] for row in earlier.values()}
+    seed = args.seed if args.seed is not None else seeds.pop() if len(seeds) == 1 else fresh_seed()
+    labs = catalog.labs()
+    keys = grader.keys_of(labs)
+    out = sys.stderr if args.json == "-" else sys.stdout
+    found = read.find(args.paths)
+    kept = {i: row for i, path in enumerate(found) if (row := _unchanged(earlier.get(str(path)), path, seed))}
+    todo = [i for i in range(len(found)) if i not in kept]
+    print(f"{len(found)} path{'s' * (len(found) != 1)} to grade, seed {seed}.", file=out, flush=True)
+    if kept:
+        print(f"{len(kept)} of them are unchanged since the last run and keep their rows.", file=out, flush=True)
+    finished, saved = dict(kept), 0.0
+    progress = _Progress(len(found), len(kept))
+    try:
+        for place, row in grader.grade_all(
+            [found[i] for i in todo], keys, seed, args.j or os.cpu_count() or 1, progress.starts
+        ):
+            finished[todo[place]] = row.to_json()
+            progress.done()
+            print(_line(finished[todo[place]]), file=out, flush=True)
+            if time.monotonic() - saved > SAVE_EVERY_S:
+                _save(args, finished, labs, only_json=True)
+                saved = time.monotonic()
+    finally:  # Ctrl-C too: what was graded is kept, and --resume goes on from there
+        progress.end()
+        _save(args, finished, labs, only_json=len(finished) < len(found))
+    if args.json == "-":
+        sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
+    print(_summary([finished[i] for i in sorted(finished)], seed), file=out)
+    return 0
+
+
+def _save(args: argparse.Namespace, finished: dict[int, dict], labs, only_json: bool) -> None:
+    """Writes what was asked for; while rows are still missing, only the JSON."""
+    from dcplab.grade import feedback, rows
+
+    ordered = [finished[i] for i in sorted(finished)]
+    if args.json and args.json != "-":
+        rows.write(Path(args.json), rows.to_json(ordered))
+    if only_json:
+        return
+    if args.csv:
+        seen = {row["lab"] for row in ordered}
+        rows.write(args.csv, rows.to_csv(ordered, [part.id for lab in labs if lab.name in seen for part in lab.parts]))
+    if args.feedback:
+        pages = [(feedback.file_name(row["path"]), row) for row in ordered]
+        for name, row in pages:
+            rows.write(args.feedback / name, feedback.page(row))
+        rows.write(args.feedback / "index.html", feedback.index(pages))
+
+
+def _earlier(path: Path) -> dict[str, dict]:
+    """The rows of an earlier run by path; a file that is missing or not such a list gives none."""
+    from dcplab.errors import CourseError
+
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {row["path"]: row for row in found if row["status"] == "graded" and isinstance(row["seed"], int)}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CourseError(f"{path} is not a list of rows that `grade --json` wrote ({type(error).__name__}).") from error
+
+
+def _unchanged(row: dict | None, path: Path, seed: int) -> dict | None:
+    import hashlib
+
+    if row is None or row["seed"] != seed or not path.is_file():
+        return None
+    return row if hashlib.sha256(path.read_bytes()).hexdigest() == row["digest"] else None
+
+
+def _line(row: dict) -> str:
+    """One row for a person: points, path, then each part's outcome, or what is the matter."""
+    from dcplab.check.report import MARKS
+
+    parts = " ".join(f"{part['part']}{MARKS.get(part['outcome'], '✗')}" for part in row["parts"])
+    points = f"{row['points']:g}/{row['max_points']:g}" if row["max_points"] else "-"
+    shown = row["path"].encode("utf-8", "backslashreplace").decode()
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
+    return f"{points:>8}  {shown}  {parts or row['status'] + ': ' + row['message']}"
+
+
+def _summary(rows: list[dict], seed: int) -> str:
+    from collections import Counter
+
+    kinds = Counter(row["status"] for row in rows)
+    return f"{', '.join(f'{n} {status}' for status, n in kinds.most_common())}. The same inputs again: --seed {seed}"
+
+
+class _Progress:
+    """How far it is, on one line of a terminal; nothing where stderr is none."""
+
+    def __init__(self, total: int, finished: int):
+        self.total, self.finished = total, finished
+        self.shown = sys.stderr.isatty()
+
+    def starts(self, path: Path) -> None:
+        self._show(f"{self.finished} of {self.total} done; {path.name[:50]} ...")
+
+    def done(self) -> None:
+        self.finished += 1
+        self._show("")
+
+    def end(self) -> None:
+        self._show("")
+
+    def _show(self, text: str) -> None:
+        if self.shown:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,73 @@
+"""Grades submissions: every part of the lab that a notebook is of, each answer in a disposable child."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from dcplab.catalog import Lab
+from dcplab.check import judge
+from dcplab.check.extract import extract
+from dcplab.check.model import CheckResult
+from dcplab.errors import CourseError
+from dcplab.grade.read import Submission, read
+from dcplab.grade.rows import Row, student_of
+
+Keys = Mapping[str, Sequence[judge.Key]]  # of each lab, by its name: what its parts are held against, in order
+
+
+def keys_of(labs: Sequence[Lab]) -> Keys:
+    return {lab.name: [lab.key(part.id) for part in lab.parts] for lab in labs}
+
+
+def grade_all(
+    found: Sequence[Path], keys: Keys, seed: int, workers: int = 1, started: Callable[[Path], None] = lambda path: None
+) -> Iterator[tuple[int, Row]]:
+    """(place in ``found``, row) of each path, as they are done. All get the same seed.
+
+    The threads here only wait for children: ``workers`` is how many answers run at a time.
+    """
+    stop = threading.Event()
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = {pool.submit(_grade_one, path, keys, seed, started, stop): place for place, path in enumerate(found)}
+        try:
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
+        finally:  # Ctrl-C, or a checker that does not start: end after the parts that run now
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _grade_one(path: Path, keys: Keys, seed: int, started: Callable[[Path], None], stop: threading.Event) -> Row:
+    started(path)
+    try:
+        labs = [(name, [key.part.id for key in of], [key.part.entry for key in of]) for name, of in keys.items()]
+        return grade(read(path, labs), keys, seed, stop)
+    except CourseError:
+        raise  # the checker itself is missing: no row could be trusted
+    except Exception as error:
+        return Row(str(path), "error", message=f"The grader failed ({type(error).__name__}: {error}).", seed=seed)
+
+
+def grade(submission: Submission, keys: Keys, seed: int, stop: threading.Event | None = None) -> Row:
+    """The row of one submission."""
+    path = submission.path
+    common = dict(path=str(path), student=student_of(path.absolute()), seed=seed, digest=submission.digest)
+    lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
+    worth = float(sum(key.part.points for key in keys.get(lab, ())))
+    if submission.status != "graded":
+        return Row(**common, status=submission.status, lab=lab, max_points=worth, message=submission.message)
+    parts = []
+    for key in keys[lab]:
+        if stop is not None and stop.is_set():
+            raise CancelledError
+        parts.append(grade_part(key, submission.cells, seed, str(path.parent)))
+    points = float(sum(result.points for result in parts))
+    return Row(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts))
+
+
+def grade_part(key: judge.Key, cells: Sequence[str], seed: int, folder: str | None) -> CheckResult:
+    """One part of a notebook, given by its code cells in document order. The course's own ``parts.py`` decides about points."""
+    return judge.check(key, extract(cells, key.part.entry, folder), seed=seed)

@@ -1,0 +1,95 @@
+"""nbgrader's autograde without running a notebook: each check cell is given the points of its part as its output.
+
+``SANITIZE`` and ``AUTOGRADE`` are the lists of preprocessors that ``workshop/nbgrader_config.py`` sets. nbgrader then does what
+it always does: it reads the points out of the outputs, writes the gradebook, and makes feedback.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.preprocessors import DeduplicateIds, Execute, NbGraderPreprocessor
+from nbgrader.utils import is_grade
+
+from dcplab import catalog
+from dcplab.check import report
+from dcplab.check.draw import fresh_seed
+from dcplab.grade import grader
+
+SEED = fresh_seed()  # one a run of `nbgrader autograde`, as of `dcplab grade`
+
+
+class CourseCells(NbGraderPreprocessor):
+    """Gives every graded cell the metadata that the gradebook has for it, adds the missing ones, and takes it off all others.
+
+    Stock nbgrader gives up on a whole submission for a doubled check cell, for points that are no number, or for a check cell
+    that was deleted together with its answer. A learner's own metadata decides nothing here.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: Mapping) -> tuple[NotebookNode, Mapping]:
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
+            worth = {cell.name: cell.max_score for cell in notebook.grade_cells}
+            solutions = {cell.name for cell in notebook.solution_cells}
+            sources = {cell.name: (cell.cell_type, cell.source, cell.locked, cell.checksum) for cell in notebook.source_cells}
+        present: set[str] = set()
+        for cell in reversed(nb.cells):  # of two cells with one id the last counts, as in Python
+            found = cell.metadata.pop("nbgrader", None)
+            name = found.get("grade_id") if isinstance(found, Mapping) else None
+            if isinstance(name, str) and name in sources and name not in present:
+                present.add(name)
+                cell.metadata["nbgrader"] = _metadata(name, worth, solutions, sources[name])
+        for name, (kind, source, _, _) in sources.items():
+            if name not in present and kind == "code" and name in worth:
+                metadata = {"nbgrader": _metadata(name, worth, solutions, sources[name])}
+                nb.cells.append(new_code_cell(source, id=f"added-{secrets.token_hex(4)}", metadata=metadata))
+        return nb, resources
+
+
+class StaticGrades(NbGraderPreprocessor):
+    """Stands in for nbgrader's ``Execute``: judges each part in a disposable child and fills in its check cell's output."""
+
+    def preprocess(self, nb: NotebookNode, resources: Mapping) -> tuple[NotebookNode, Mapping]:
+        keys = {f"{key.part.id}-check": key for of in grader.keys_of(catalog.labs()).values() for key in of}
+        cells = [cell.source for cell in nb.cells if cell.cell_type == "code"]
+        folder = resources.get("metadata", {}).get("path")
+        for cell in nb.cells:
+            if cell.cell_type != "code":
+                continue
+            cell.outputs, cell.execution_count = [], None
+            if not is_grade(cell):
+                continue
+            key = keys.get(cell.metadata.nbgrader["grade_id"])
+            if key is None:  # an instructor's own cell: nothing here can judge it, and no output would mean full points
+                cell.outputs = [_stream("No part of the course has this check."), _result(0.0)]
+                continue
+            result = grader.grade_part(key, cells, SEED, folder)
+            worth = float(cell.metadata.nbgrader["points"])
+            share = result.points / result.max_points
+            cell.outputs = [_stream(report.text(result)), _result(worth if share == 1 else min(worth, worth * share))]
+        return nb, resources
+
+
+SANITIZE = [CourseCells, *(step for step in Autograde.sanitize_preprocessors.default_args[0] if step is not DeduplicateIds)]
+AUTOGRADE = [StaticGrades if step is Execute else step for step in Autograde.autograde_preprocessors.default_args[0]]
+
+
+def _metadata(name: str, worth: Mapping, solutions: set, source: tuple) -> dict:
+    kind, _, locked, checksum = source
+    metadata = {"schema_version": 3, "grade_id": name, "cell_type": kind, "locked": locked, "checksum": checksum, "task": False}
+    metadata |= {"grade": name in worth, "solution": name in solutions}
+    return metadata | ({"points": worth[name]} if name in worth else {})
+
+
+def _stream(text: str) -> NotebookNode:
+    return new_output("stream", name="stdout", text=text + "\n")  # never stderr: nbgrader takes it for a failure
+
+
+def _result(points: float) -> NotebookNode:
+    return new_output("execute_result", data={"text/plain": repr(float(points))}, execution_count=None)

@@ -1,0 +1,1 @@
+from tinycourse import course  # noqa: F401 - a fixture
