@@ -1,0 +1,48 @@
+"""Run a bench of bench/NAME.py; without a name, list them. Words after the name go to the bench (`--help` lists its own)."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HELP = "run one of the benches, or list them"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help="a bench; without one they are listed")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="for the bench itself, such as --json FILE")
+
+
+def benches(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted(folder.glob("*.py")) if not path.name.startswith(("_", "conftest"))}
+
+
+def purpose(bench: Path) -> str:
+    """The first line of its docstring, read without running it."""
+    text = ast.get_docstring(ast.parse(bench.read_text(encoding="utf-8"))) or "(no description)"
+    return text.splitlines()[0]
+
+
+def run(args: argparse.Namespace) -> int:
+    from dcplab import paths
+    from dcplab.errors import CourseError
+
+    found = benches(paths.root() / "bench")
+    if args.name is None:
+        width = max(map(len, found), default=0)
+        for name, path in found.items():
+            print(f"  {name:<{width}}  {purpose(path)}")
+        return 0
+    if args.name not in found:
+        raise CourseError(f"there is no bench {args.name!r}; there are {', '.join(found) or 'none'}.")
+    # A process of its own: a bench chooses how Triton runs before anything imports it.
+    sources = [str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sources))}
+    status = subprocess.run([sys.executable, str(found[args.name]), *args.words], env=env).returncode
+    if status:
+        raise CourseError(f"the bench {args.name} ended with status {status}.")
+    return 0
