@@ -156,7 +156,7 @@ def _journey(state: State, tokens: list[Box], strip: list[Box], grid: list[Box])
         lines.append(Line(tuple(points), "journey"))
     if stops[1] and stops[2]:
         start, goal = stops[1][0], stops[2][0]
-        line = [b for b in strip if start.y <= b.y < start.y + CELL + 2 * BAR + 6]
+        line = [b for b in strip if b.y in (start.y, start.y + CELL + 2, start.y + CELL + BAR + 4)]
         below = max(b.y + b.h for b in line if b.x < start.middle[0] < b.x + b.w)
         y0, y1, x = max(b.y + b.h for b in line) + LANE / 2, goal.y - LANE / 2, edge + 16
         points = [(start.middle[0], below), (start.middle[0], y0), (x, y0), (x, y1), (goal.middle[0], y1), goal.top]

@@ -56,7 +56,7 @@ class State:
 def make(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> State:
     """The state for the arguments of `owner_table`. Raises ``ValueError`` with one sentence for what cannot be drawn."""
     dcp_size, page_size = geometry(dcp_size, page_size)
-    size = whole(size, "size", 1)
+    size = whole(size, "C (size)", 1)
     if dcp_size > 16:
         raise ValueError(f"D is {dcp_size}, and the picture shows at most 16 ranks.")
     if size < page_size:

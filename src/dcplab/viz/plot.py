@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from .palette import LINES, MARKS, STYLES
+from .palette import GREY, LINES, MARKS, STYLES
 from .scene import Box, Scene
 from .svg import text_places
 
@@ -31,6 +31,7 @@ def layout(scene: Scene) -> dict:
         "xaxis": {**hidden, "range": [0, scene.width]},
         "yaxis": {**hidden, "range": [scene.height, 0]},
         "font": {"family": FONT},
+        "hoverlabel": {"bgcolor": STYLES["header"].fill, "bordercolor": GREY, "font": {"color": STYLES["header"].ink}},
     }
 
 
@@ -67,7 +68,7 @@ def _boxes(name: str, boxes: list[Box]) -> dict:
             "bgcolor": style.fill,
             "fgcolor": style.shade,
             "size": 8,
-            "solidity": 0.25,
+            "solidity": 0.35,
         }
     return trace | {"name": name}
 
@@ -75,7 +76,7 @@ def _boxes(name: str, boxes: list[Box]) -> dict:
 def _outlines(mark: str, boxes: list[Box]) -> dict:
     colour, width, dash = MARKS[mark]
     xs, ys = _polygons(boxes, 1)
-    line = {"color": colour, "width": width, "dash": dash or "solid"}
+    line = {"color": colour, "width": width, "dash": "5px,3px" if dash else "solid"}
     return {"type": "scatter", "x": xs, "y": ys, "mode": "lines", "line": line, "hoverinfo": "skip", "name": mark}
 
 

@@ -34,4 +34,4 @@ def whole_list(values, name: str, least: int = -1, most: int = MOST_LOCS) -> tup
 
 def geometry(dcp_size, page_size=1) -> tuple[int, int]:
     """``(dcp_size, page_size)`` as ints, or a sentence."""
-    return whole(dcp_size, "dcp_size", 1), whole(page_size, "page_size", 1)
+    return whole(dcp_size, "D (dcp_size)", 1), whole(page_size, "P (page_size)", 1)

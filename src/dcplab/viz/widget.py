@@ -73,25 +73,22 @@ class _Live:
         self.owner = owner
         self.busy = False
         state = owner.state
-        wide = w.Layout(width="150px")
-        style = {"description_width": "70px"}
 
-        def number(text: str, tip: str) -> w.IntText:
-            return w.IntText(description=text, tooltip=tip, layout=wide, style=style)
+        def sized(make: type, text: str, tip: str, width: int, label: int, **more):
+            layout, style = w.Layout(width=f"{width}px"), {"description_width": f"{label}px"}
+            return make(description=text, tooltip=tip, layout=layout, style=style, **more)
 
-        self.d = w.IntSlider(
-            min=1, max=max(8, state.dcp_size), description="D", tooltip="DCP group size", layout=w.Layout(width="260px")
-        )
-        self.d.style.description_width = "20px"
-        self.p, self.c = number("P", "slots of a page"), number("C", "rows of a rank's pool, spare page not counted")
-        self.first, self.last = number("first loc", "first loc shown"), number("last loc", "last loc shown")
-        self.request = w.Dropdown(description="request", layout=w.Layout(width="190px"), style=style)
-        self.position = w.IntSlider(
-            description="position", tooltip="position in the request", layout=w.Layout(width="330px"), style=style
-        )
-        self.loc = w.IntSlider(description="loc", tooltip="the selected loc", layout=w.Layout(width="330px"), style=style)
-        before = w.Button(description="previous loc", layout=w.Layout(width="110px"))
-        after = w.Button(description="next loc", layout=w.Layout(width="110px"))
+        most = max(8, state.dcp_size)
+        self.d = sized(w.IntSlider, "D", "DCP group size", 230, 20, min=1, max=most)
+        self.p = sized(w.IntText, "P", "slots of a page", 110, 20)
+        self.c = sized(w.IntText, "C", "rows of a rank's pool, spare page not counted", 130, 20)
+        self.first = sized(w.IntText, "first loc", "first loc shown", 155, 60)
+        self.last = sized(w.IntText, "last loc", "last loc shown", 155, 60)
+        self.request = sized(w.Dropdown, "request", "the request that is looked at", 180, 55)
+        self.position = sized(w.IntSlider, "position", "position in the request", 235, 55)
+        self.loc = sized(w.IntSlider, "loc", "the selected loc", 215, 30)
+        before = w.Button(description="loc - 1", tooltip="previous loc", layout=w.Layout(width="70px"))
+        after = w.Button(description="loc + 1", tooltip="next loc", layout=w.Layout(width="70px"))
         self.message, self.sentence, self.table = w.HTML(), w.HTML(), w.HTML()
         self.figure = go.FigureWidget(plot.traces(owner_scene.scene(state)), plot.layout(owner_scene.scene(state)))
         self.figure._config = {**self.figure._config, "displayModeBar": False}
