@@ -98,7 +98,7 @@ def lab(given: str | int) -> Lab:
     """The lab called "01", "1" or "01_index_spaces". Raises CourseError with the names there are."""
     wanted = str(given).strip().rstrip("/")
     for path in folders():
-        if wanted == path.name or wanted.isdigit() and int(wanted) == int(path.name[:2]):
+        if wanted == path.name or (wanted.isdigit() and int(wanted) == int(path.name[:2])):
             return load(path)
     known = ", ".join(p.name for p in folders()) or "none yet"
     raise CourseError(f"There is no lab {given!r}; there are: {known}.")

@@ -50,7 +50,7 @@ class Arena:
                 continue
             first, last = low + int(changed[0]), low + int(changed[-1])
             # Charged to the buffer whose edge is nearer.
-            if after is None or before is not None and first - low <= high - 1 - last:
+            if after is None or (before is not None and first - low <= high - 1 - last):
                 name, byte = before, first
             else:
                 name, byte = after, last

@@ -197,7 +197,7 @@ def _overridden(statement: _Statement, later: list[_Statement]) -> bool:
         return False
     for s in later:
         if isinstance(s.node, ast.FunctionDef | ast.ClassDef) and s.node.name == statement.node.name:
-            return statement.node.name not in s.uses or isinstance(s.node, ast.FunctionDef) and not s.node.decorator_list
+            return statement.node.name not in s.uses or (isinstance(s.node, ast.FunctionDef) and not s.node.decorator_list)
         if not s.is_definition:
             return False
     return False

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-
 from dcplab import mode as modes
 from dcplab.check import codec, diagnose, inexact, report, tables
 from dcplab.check.compare import difference
@@ -129,6 +128,24 @@ def pack(case: Case | Launch) -> dict[str, Any]:
         "constexprs": dict(case.constexprs),
         "writes": list(case.writes),
     }
+
+
+def call(part: Part, program: Program, args: tuple, kwargs: dict, mode: str, note: Note | None = None) -> tuple[Any, str]:
+    """One answer on arguments of one's own: what it returned, and what it printed. Raises CourseError if it did not return.
+
+    A Triton kernel cannot be called: it is launched, by its check.
+    """
+    wall = part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
+    trial = attempt([program], part, [pack(Case(args, kwargs))], mode, wall, note)[0]
+    if trial.load_error:
+        raise CourseError(_load_sentence(trial, program))
+    record = trial.records.get(0)
+    if record is None:
+        raise CourseError(_missing(part, 0, Case(args), trial, None).says)
+    if "raised" in record:
+        place = _place(record["raised"]["line"], program)
+        raise CourseError(f"It raised {record['raised']['type']}: {record['raised']['message']}{place}")
+    return record["returned"], trial.stdout.rstrip()
 
 
 def argument_names(solution: Program) -> list[str]:

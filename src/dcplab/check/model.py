@@ -102,7 +102,7 @@ class Part:
     title: str
     points: float
     minutes: int
-    cases: Callable[["Draw"], Sequence[Case | Launch]]  # noqa: F821
+    cases: Callable[[Draw], Sequence[Case | Launch]]  # noqa: F821
     question: str
     hints: tuple[str, str, str]
     oracle: Callable | None = None

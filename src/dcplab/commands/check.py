@@ -1,0 +1,56 @@
+"""Check one part: the answer in your notebook under labs/, or one in a file.
+
+The file is a notebook, or a .py file with the answer cell alone. Progress is noted for your own notebook, not for a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "check one part of a lab"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("lab", metavar="LAB", help="a lab by number or name: 1, 01 or 01_index_spaces")
+    parser.add_argument("part", metavar="PART", help="the part: 1c, or just c")
+    parser.add_argument("--answer", metavar="FILE", type=Path, help="a notebook, or a .py file with the answer cell")
+    parser.add_argument("--seed", metavar="N", type=int, help="draw the inputs of an earlier check again")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the result as JSON to FILE; - writes it to stdout and nothing else"
+    )
+    parser.add_argument("--explain", action="store_true", help="show every case, the traceback and what the answer printed")
+
+
+def run(args: argparse.Namespace) -> int:
+    import json
+    import sys
+
+    from dcplab import catalog, restore, state
+    from dcplab.check import judge, report
+    from dcplab.errors import CourseError
+
+    lab = catalog.lab(args.lab)
+    key = lab.key(args.part)
+    program = restore.program(lab, key.part, args.answer)
+    if args.json not in (None, "-") and not Path(args.json).absolute().parent.is_dir():
+        raise CourseError(f"There is no folder for {args.json}.")
+    result = judge.check(key, program, seed=args.seed, note=lambda text: print(text, file=sys.stderr))
+    if args.answer is None:
+        state.record(result)
+    text = json.dumps(result.to_json(), indent=1, ensure_ascii=False, default=str) + "\n"
+    if args.json == "-":
+        sys.stdout.write(text)
+        return 0
+    if args.json:
+        try:
+            Path(args.json).write_text(text, encoding="utf-8")
+        except OSError as e:
+            raise CourseError(f"{args.json} cannot be written ({e.strerror}).") from e
+    message = report.text(result)
+    # At a terminal the way to more is a command.
+    message = message.replace(f'lab.hint("{result.part}")', f"`./course hint {lab.number} {result.part}`")
+    print(message.replace(f'lab.explain("{result.part}")', "--explain"))
+    if args.explain:
+        print("", result.case and f"The case: {result.case}\n", result.detail, sep="\n")
+    return 0

@@ -1,0 +1,225 @@
+"""What a learner's notebook calls: ``from dcplab import lab``, then ``lab.check("1c")`` and its siblings.
+
+Nothing here runs an answer in the notebook's own process: answers run in disposable children. Everything works in a live kernel (from the cells that
+were executed, in order of execution) and outside one (from the notebook file in ``labs/``).
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from dcplab import catalog, mode, state
+from dcplab.check import judge, pool, report
+from dcplab.check.extract import Program, extract
+from dcplab.check.model import CheckResult, Part
+from dcplab.errors import CourseError
+
+__all__ = ["check", "explain", "hint", "predict", "progress", "reset", "run", "start"]
+
+
+class Shown:
+    """Something to read: text in a terminal, HTML in a notebook."""
+
+    def __init__(self, text: str, html_text: str | None = None):
+        self.text, self._html = text, html_text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self._html if self._html is not None else f"<pre>{html.escape(self.text)}</pre>"
+
+
+class Checked(Shown):
+    """A check's result as a notebook shows it. ``result`` is its CheckResult; its fields are attributes here too."""
+
+    def __init__(self, result: CheckResult):
+        super().__init__(report.text(result), report.as_html(result))
+        self.result = result
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.result, name)
+
+    def __float__(self) -> float:
+        return self.result.points
+
+
+def start(lab: str) -> Shown:
+    """Opens a lab: says in which mode it runs, how far you are, and readies the checker in the background."""
+    opened = catalog.lab(lab)
+    here = mode.current()
+    pool.warm(here.name)
+    done = state.points(opened)
+    versions = ", ".join(f"{name} {version}" for name, version in mode.versions().items())
+    return Shown(
+        f"Lab {opened.number}: {opened.title}. {len(opened.parts)} parts, about {opened.minutes} minutes.\n"
+        f"Mode: {here.label}. {here.reason}\n{versions}\n"
+        f"So far: {done:g} of {opened.points:g} points."
+        + (f" Next: part {n.id}, {n.title}." if (n := _next(opened)) else " All done.")
+    )
+
+
+def check(part: str, seed: int | None = None) -> Checked | float:
+    """Checks your answer to a part. Inputs are drawn from a fresh seed, which is shown; give it back to see the same inputs again."""
+    lab = catalog.of_part(part)
+    result = _judge(lab, part, seed)
+    state.record(result)
+    return _present(result)
+
+
+def hint(part: str, tier: int | None = None) -> Shown:
+    """The next hint of a part: first a nudge, then the idea, then nearly the answer. ``tier`` asks for one of them."""
+    lab = catalog.of_part(part)
+    found = lab.part(part)
+    if tier is not None and not (isinstance(tier, int) and 1 <= tier <= len(found.hints)):
+        raise CourseError(f"Part {found.id} has hints 1 to {len(found.hints)}, not {tier!r}.")
+    shown = state.use_hint(lab.name, found.id, tier, len(found.hints))
+    rest = len(found.hints) - shown
+    more = f'lab.hint("{found.id}") shows the next of {len(found.hints)}.' if rest else "That was the last hint."
+    return Shown(f"{found.id}, hint {shown} of {len(found.hints)}: {textwrap.fill(found.hints[shown - 1], 80)}\n{more}")
+
+
+def explain(part: str, seed: int | None = None) -> Shown:
+    """Everything the check knows: every case with its outcome, the traceback, what your answer printed. Runs with the seed of your last check."""
+    lab = catalog.of_part(part)
+    found = lab.part(part)
+    if seed is None:
+        seed = state.part(lab.name, found.id).get("seed")
+    result = _judge(lab, part, seed if isinstance(seed, int) else None)
+    return Shown("\n\n".join(filter(None, (result.message, result.case and f"The case: {result.case}", result.detail))))
+
+
+def reset(part: str) -> Shown:
+    """Gives back the starter of a part ("1c") or of a whole lab ("01"). Your notebook file is copied first, and the copy's name is shown."""
+    from dcplab import restore
+
+    lab, found = _lab_or_part(part)
+    if found is None:
+        return Shown(restore.notebook(lab) + "\nReload the notebook from disk (File, Reload Notebook from Disk) to see it.")
+    shell = _shell()
+    if shell is None:
+        return Shown(restore.cell(lab, found.id))
+    starter = lab.starter_cell(found.id)
+    shell.set_next_input(starter)  # the file on disk is the front end's to write; it would overwrite what we change there
+    state.forget(lab.name, found.id)
+    return Shown(f"The starter of {found.id} is in the cell below; your own cell is left as it is.\n\n{starter}")
+
+
+def progress() -> Shown:
+    """The board: every part of every lab, with points, attempts and hints."""
+    return board(catalog.labs())
+
+
+def board(labs: Sequence[catalog.Lab]) -> Shown:
+    rows = []
+    for lab in labs:
+        rows.append((lab.number, lab.title, "", f"{state.points(lab):g} of {lab.points:g}", "", "", ""))
+        for p in lab.parts:
+            known = state.part(lab.name, p.id)
+            mark = "✓" if known.get("best", 0) and known["best"] >= p.points else "·" if not known.get("attempts") else "✗"
+            guess = known.get("prediction") or {}
+            predicted = "" if not guess else "right" if guess.get("right") else "not right"
+            rows.append(
+                (p.id, p.title, mark, f"{min(known.get('best', 0), p.points):g} of {p.points:g}")
+                + (str(known.get("attempts", "")), str(known.get("hints", "")), predicted)
+            )
+    header = ("part", "title", "", "points", "attempts", "hints", "prediction")
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in [header, *rows]]
+    return Shown("\n".join(lines), _board_html(header, rows))
+
+
+def predict(part: str, answer: str | None = None) -> Any:
+    """Asks the part's question before you run anything. With ``answer`` it commits to it; without, it shows a form. Never waits."""
+    from dcplab import prediction
+
+    lab = catalog.of_part(part)
+    found = lab.part(part)
+    if found.prediction is None:
+        raise CourseError(f"Part {found.id} asks for no prediction.")
+    if answer is not None:
+        return Shown(prediction.commit(lab, found, str(answer)))
+    return prediction.form(lab, found)
+
+
+def run(part: str, *args: Any, **kwargs: Any) -> Any:
+    """Your present answer to a part on arguments of your own, in a child. Returns its result; what it prints is printed."""
+    lab = catalog.of_part(part)
+    found = lab.part(part)
+    program = program_of(lab, found)
+    if program.problem:
+        raise CourseError(program.problem)
+    value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print)
+    print(f"[{mode.current().label}]" + (f"\n{said}" if said else ""))
+    return value
+
+
+def program_of(lab: catalog.Lab, part: Part) -> Program:
+    """The learner's present answer: from the cells that this kernel has run, else from the notebook file in ``labs/``."""
+    shell = _shell()
+    if shell is None:
+        from dcplab import restore
+
+        return restore.program(lab, part)
+    history = shell.history_manager
+    cells = [cell for cell in history.input_hist_raw if cell and cell.strip()]
+    found = extract(cells, part.entry, folder=os.getcwd())
+    if found.problem and not found.unreadable:
+        return replace(found, problem=f"No cell that was run defines `{part.entry}`: run the cell with your answer first.")
+    return found
+
+
+def _judge(lab: catalog.Lab, part: str, seed: int | None) -> CheckResult:
+    key = lab.key(part)
+    return judge.check(key, program_of(lab, key.part), seed=seed, note=print)
+
+
+def _present(result: CheckResult) -> Checked | float:
+    """nbgrader scores a cell by its value and its errors, so what it gets depends on who runs the notebook."""
+    who = os.environ.get("NBGRADER_EXECUTION")
+    if who == "autograde":
+        # Only a plain float counts there as partial credit; False, None or an object would count as all points.
+        print(report.text(result))
+        return float(result.points)
+    if who == "validate" and result.outcome != "passed":
+        raise AssertionError(result.message.partition("\n")[0])
+    return Checked(result)
+
+
+def _shell() -> Any:
+    """The notebook's shell, or None outside a live kernel."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    shell = get_ipython()
+    return shell if getattr(shell, "history_manager", None) is not None else None
+
+
+def _next(lab: catalog.Lab) -> Part | None:
+    return next((p for p in lab.parts if state.part(lab.name, p.id).get("best", 0) < p.points), None)
+
+
+def _lab_or_part(given: str) -> tuple[catalog.Lab, Part | None]:
+    text = str(given).strip()
+    if text.isdigit() or "_" in text:
+        return catalog.lab(text), None
+    lab = catalog.of_part(text)
+    return lab, lab.part(text)
+
+
+def _board_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    cell = 'style="text-align:left;padding:.1em .8em"'
+    head = "".join(f"<th {cell}>{html.escape(h)}</th>" for h in header)
+    body = ""
+    for row in rows:
+        tag = "th" if row[0].isdigit() else "td"
+        body += "<tr>" + "".join(f"<{tag} {cell}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
+    return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>'

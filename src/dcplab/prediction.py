@@ -1,0 +1,93 @@
+"""The prediction before a run: a question to commit to, then why the answer is what it is.
+
+In a notebook it is a form that the keyboard works (arrows choose, Tab and Enter commit). Without widgets it is text. It never waits
+for an answer, so Run All goes past it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dcplab import state
+from dcplab.catalog import Lab
+from dcplab.check.model import Part, Prediction
+from dcplab.errors import CourseError
+
+
+def commit(lab: Lab, part: Part, answer: str) -> str:
+    """Notes an answer and says whether it is right, and why. Raises CourseError for one that is none of the choices."""
+    asked = part.prediction
+    if asked.choices and same(answer) not in map(same, asked.choices):
+        raise CourseError(f"{answer!r} is none of the choices: {', '.join(asked.choices)}.")
+    if not same(answer):
+        raise CourseError("A prediction needs an answer, a guess too.")
+    right = is_right(asked, answer)
+    state.predict(lab.name, part.id, answer, right)
+    return verdict(asked, answer, right)
+
+
+def is_right(asked: Prediction, answer: str) -> bool:
+    return same(answer) == same(asked.answer)
+
+
+def same(text: str) -> str:
+    """Answers compare without case, spaces around signs, and a full stop at the end."""
+    text = re.sub(r"\s+", " ", str(text).strip().lower()).rstrip(".")
+    return re.sub(r"\s*([,;:\[\](){}=+*/<>])\s*", r"\1", text)
+
+
+def verdict(asked: Prediction, answer: str, right: bool) -> str:
+    first = f"✓ You said {answer}: right." if right else f"✗ You said {answer}; it is {asked.answer}."
+    return f"{first} {asked.because}"
+
+
+def question(part: Part) -> str:
+    """The question as text, with how to answer it."""
+    asked = part.prediction
+    choices = "\n".join(f"  {c}" for c in asked.choices)
+    example = asked.choices[0] if asked.choices else "your answer"
+    return f'{part.id}, predict: {asked.question}\n{choices}\nAnswer with lab.predict("{part.id}", "{example}").'
+
+
+def form(lab: Lab, part: Part) -> Any:
+    """The form, or the question as text where there are no widgets. A prediction made before is shown with its verdict."""
+    from dcplab.lab import Shown
+
+    asked = part.prediction
+    made = state.part(lab.name, part.id).get("prediction")
+    before = verdict(asked, str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""
+    try:
+        import ipywidgets as widgets
+        from IPython import get_ipython
+    except ImportError:
+        return Shown("\n".join(filter(None, (question(part), before))))
+    if get_ipython() is None:
+        return Shown("\n".join(filter(None, (question(part), before))))
+    return _form(lab, part, asked, before, widgets)
+
+
+def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) -> Any:
+    import html
+
+    wide = widgets.Layout(width="auto", max_width="48em")
+    heading = widgets.HTML(f"<b>{html.escape(part.id)}, predict:</b> {html.escape(asked.question)}")
+    if asked.choices:
+        field = widgets.RadioButtons(options=list(asked.choices), value=None, layout=wide)
+    else:
+        field = widgets.Text(placeholder="your answer", continuous_update=False, layout=wide)
+    button = widgets.Button(description="Commit", tooltip="Say what you expect, before you run it")
+    said = widgets.HTML(html.escape(before))
+
+    def on_commit(_: Any) -> None:
+        try:
+            said.value = html.escape(commit(lab, part, field.value or ""))
+        except CourseError as e:
+            said.value = html.escape(str(e))
+        except Exception as e:  # a bad value is said, and the form lives on
+            said.value = html.escape(f"That did not work: {type(e).__name__}: {e}")
+
+    button.on_click(on_commit)
+    if not asked.choices:
+        field.on_submit(on_commit) if hasattr(field, "on_submit") else field.observe(on_commit, names="value")
+    return widgets.VBox([heading, field, button, said])
