@@ -1,0 +1,366 @@
+"""The attention backend: one DSA layer of one step, on every rank this process hosts.
+
+A `LayerStep` gives the operations of a layer (write, select, transform, localize, attend, merge) on one rank; `decode`,
+`verify` and `extend` wire them. The wiring is what the incident is about, so it is short and replaceable: an engine takes
+other functions in their place (`Paths`). Stands for SGLang's ``dsa_backend.py`` with the TileLang kernels.
+
+Batches: a row is a query token. ``decode`` has one row a request, ``verify`` ``draft_tokens + 1``, ``extend`` a chunk; a mixed
+batch is an extend in which some requests bring one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+
+from dcplab.engine import ops
+from dcplab.engine.arena import Arena
+from dcplab.engine.comm import Distributed, Local
+from dcplab.engine.configurator import ServerConfig, flattened_bound, write_bound
+from dcplab.engine.model import SM_SCALE, Model, Stream
+from dcplab.engine.trace import Watcher
+from dcplab.engine.typed import ExtentError, Space, SpaceError, space_of, tag
+
+Mode = Literal["decode", "verify", "extend", "mixed"]
+LOGITS_BYTES = 2 << 30  # indexer logits are made for so many bytes of queries at a time
+
+
+class CapacityAlarm(AssertionError):
+    """A capacity check tripped. ``check`` names it; ``index`` was held against ``bound``; ``legal`` says whether it was right to be there."""
+
+    def __init__(self, check: str, index: int, bound: int, legal: bool):
+        self.check, self.index, self.bound, self.legal = check, index, bound, legal
+        super().__init__(f"{check}: loc {index} was held against {bound}" + (", but it is a legal loc." if legal else "."))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's requests and rows. Everything int64 on the device; lengths also as Python ints, for shapes without a wait.
+
+    ``positions`` and ``req_of_row`` ``[T]``; ``out_locs [T]`` locs that the rows' tokens are stored at; ``slots [B]`` rows of the
+    request table; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k [B + 1]``; ``page_table`` index-K pages of each
+    row's request (decode, verify); ``flat_locs`` locs of all requests' tokens, one request after another (extend, mixed).
+    """
+
+    mode: Mode
+    positions: torch.Tensor
+    req_of_row: torch.Tensor
+    out_locs: torch.Tensor
+    slots: torch.Tensor
+    prefix_lens: torch.Tensor
+    extend_lens: torch.Tensor
+    seq_lens: torch.Tensor
+    cu_seqlens_k: torch.Tensor
+    total_k: int
+    longest: int
+    total_prefix: int
+    page_table: torch.Tensor | None = None
+    flat_locs: torch.Tensor | None = None
+    prefix_rows: tuple[torch.Tensor, torch.Tensor] | None = None  # request and row of every padded shard row
+
+
+@dataclass
+class Monitor:
+    """What a decode step can say about sharding while every answer is still right.
+
+    ``valid`` keys summed over ranks against ``selected`` by top-k: equal if each key lies on one rank. ``replicated`` counts queries
+    whose ranks all returned the same LSE: they hold the same keys, and the merged LSE is too large by log2(D).
+    """
+
+    valid: int = 0
+    selected: int = 0
+    replicated: int = 0
+    queries: int = 0
+
+    @property
+    def alarm(self) -> bool:
+        return self.valid != self.selected or (self.queries > 0 and self.replicated == self.queries)
+
+
+@dataclass
+class Worker:
+    """One rank: its arena, and this step's stream. ``code`` is what the next layer's query looks for."""
+
+    rank: int
+    arena: Arena
+    stream: Stream | None = None
+    code: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The wiring of a layer for each kind of batch: a function of a `LayerStep` giving one output ``[T, H, 512]`` a hosted rank."""
+
+    decode: Callable[[LayerStep], list[torch.Tensor]]
+    verify: Callable[[LayerStep], list[torch.Tensor]]
+    extend: Callable[[LayerStep], list[torch.Tensor]]
+
+
+@dataclass
+class Shared:
+    """What every layer and rank of an engine has in common."""
+
+    config: ServerConfig
+    model: Model
+    comm: Local | Distributed
+    watcher: Watcher
+    defects: frozenset[str]
+    req_to_token: torch.Tensor
+    monitor: Monitor = field(default_factory=Monitor)
+    monitoring: bool = True
+    captured: list[dict] | None = None  # merged attention of each layer and step, where a test asks for it
+
+    def has(self, defect: str) -> bool:
+        return defect in self.defects
+
+
+@dataclass
+class RankStep:
+    """The operations of one layer on one rank. Indices are tagged with their space and checked where they are used."""
+
+    shared: Shared
+    batch: Batch
+    worker: Worker
+    layer: int
+    ckv: str
+    index_k: str
+    replicated: bool = False  # the draft's pool: addressed by loc on every rank
+
+    @property
+    def rank(self) -> int:
+        return self.worker.rank
+
+    @property
+    def dcp_size(self) -> int:
+        return self.shared.config.dcp_size
+
+    def write_ckv(self, locs: torch.Tensor, raw: bool = False) -> None:
+        """Store this step's c-KV. ``locs [T]``: of the step's tokens. The kernel keeps this rank's locs and divides; ``raw`` (the
+        norope kernel as it was) takes them for rows, on every rank."""
+        s = self.shared
+        self.check_write(locs)
+        source = self.worker.stream.latent
+        if self.replicated or raw:
+            rows = s.watcher.use(self.worker.arena, self.rank, self.ckv, locs, "write_ckv", True, locs)
+            ops.write_ckv(self._pool(self.ckv, True), source, rows)
+            return
+        s.watcher.expect(locs, Space.LOC, f"write_ckv on {self.ckv}", "the kernel keeps the locs of its rank and divides them")
+        if s.watcher.on:
+            s.watcher.use(self.worker.arena, self.rank, self.ckv, self._localize(locs), "write_ckv", True, locs)
+        ops.write_ckv(self._pool(self.ckv, True), source, locs, self.rank, self.dcp_size)
+
+    def check_write(self, locs: torch.Tensor) -> None:
+        """The bound check before the write (SGLang's ``maybe_detect_oob``): locs against the largest legal loc. Watched servers only."""
+        s = self.shared
+        if self.replicated or not s.watcher.on:
+            return
+        c = s.config
+        bound, need = write_bound(c.size, c.page_size, c.dcp_size, s.defects), write_bound(c.size, c.page_size, c.dcp_size)
+        self._check("the bound check of the c-KV write", locs, bound, need, Space.ROW if s.has("oob_bound") else Space.LOC)
+
+    def write_index_k(self, locs: torch.Tensor) -> None:
+        """Store this step's index keys at their locs, on every rank."""
+        keys, scales = self.shared.model.index_keys(self.worker.stream, self.layer)
+        safe = self.shared.watcher.use(self.worker.arena, self.rank, self.index_k, locs, "write_index_k", True, locs)
+        ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.page_size)
+
+    def select_paged(self) -> torch.Tensor:
+        """Top-k of each row, keys read from index-K pages. Positions ``[T, topk]`` int32, ascending, -1 behind."""
+        s, b = self.shared, self.batch
+        page = s.config.page_size
+        q, w = s.model.index_query(self.worker.code)
+        if s.watcher.on:  # the last slot of each page that is read
+            lens = b.positions + 1
+            pages = torch.where(torch.arange(b.page_table.shape[1], device=lens.device) * page < lens[:, None], b.page_table, -1)
+            last = torch.where(pages >= 0, pages * page + page - 1, -1)
+            s.watcher.use(self.worker.arena, self.rank, self.index_k, tag(last, Space.LOC), "indexer_logits_paged", False)
+        buf = self._pool(self.index_k, False)
+        table = torch.where(b.page_table < buf.shape[0], b.page_table, -1).to(torch.int32)
+        logits = ops.indexer_logits_paged(q, w, buf, table, (b.positions + 1).to(torch.int32), page)
+        return tag(ops.topk_select(logits, s.config.topk), Space.POSITION)
+
+    def select_ragged(self) -> torch.Tensor:
+        """Top-k of each row over the keys of its whole request, gathered by loc. Positions ``[T, topk]`` int32, -1 behind."""
+        s, b = self.shared, self.batch
+        safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, b.flat_locs, "read_index_k", False)
+        keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
+        q, w = s.model.index_query(self.worker.code)
+        start = b.cu_seqlens_k[b.req_of_row]
+        ks, ke = start.to(torch.int32), (start + b.positions + 1).to(torch.int32)
+        found = []
+        rows = max(1, LOGITS_BYTES // max(4 * b.total_k, 1))
+        for i in range(0, len(start), rows):
+            part = slice(i, i + rows)
+            logits = ops.indexer_logits_ragged(q[part], w[part], keys, scales, ks[part], ke[part])
+            found.append(ops.topk_select(logits, s.config.topk, ks[part], ke[part]))
+        columns = torch.cat(found)
+        return tag(torch.where(columns >= 0, columns - ks[:, None], -1), Space.POSITION)
+
+    def to_locs(self, positions: torch.Tensor) -> torch.Tensor:
+        """The PAGED transform: selected positions to locs, int64, -1 stays."""
+        b = self.batch
+        self.shared.watcher.expect(positions, Space.POSITION, "topk_to_paged")
+        return tag(ops.topk_to_paged(positions.to(torch.int64), b.slots[b.req_of_row], self.shared.req_to_token), Space.LOC)
+
+    def to_ragged(self, positions: torch.Tensor) -> torch.Tensor:
+        """The RAGGED transform: selected positions to ragged indices of the workspace, -1 stays."""
+        self.shared.watcher.expect(positions, Space.POSITION, "topk_to_ragged")
+        return tag(ops.topk_to_ragged(positions, self.batch.req_of_row, self.batch.cu_seqlens_k), Space.RAGGED)
+
+    def localize(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Selected locs ``[T, topk]`` to this rank's rows, owned ones in front, and how many those are ``[T]``; both int32."""
+        self.shared.watcher.expect(locs, Space.LOC, "localize_topk", "what is a row already would be divided twice")
+        rows, counts = ops.localize_topk(locs, self.rank, self.dcp_size)
+        return tag(rows, Space.ROW), counts
+
+    def as_rows(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """What a reader does that does not localize: the locs as they are, all of them counted."""
+        return locs, (locs >= 0).sum(-1).to(torch.int32)
+
+    def attend(self, rows: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Attention to rows of this rank's pool: ``(out [T, H, 512], lse [T, H])``, base 2; no key gives (0, -inf)."""
+        safe = self.shared.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "sparse_mla_decode", False)
+        q = self.shared.model.query(self.worker.code, self.layer)
+        return ops.attend_rows(q, self._pool(self.ckv, False), safe.to(torch.int32), counts, SM_SCALE)
+
+    def read_prefix(self) -> torch.Tensor:
+        """This rank's share of every prefix, request by request, padded to ``ceil(len / D)`` rows each: ``[rows, 512]``."""
+        s = self.shared
+        req, at = self.batch.prefix_rows
+        position = at * self.dcp_size + self.rank
+        there = position < self.batch.prefix_lens[req]
+        locs = s.req_to_token[self.batch.slots[req], torch.where(there, position, 0)]
+        rows = tag(torch.where(there, self._localize(tag(locs, Space.LOC)), -1), Space.ROW)
+        safe = s.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "read_prefix", False)
+        return ops.gather_rows(self._pool(self.ckv, False), safe)
+
+    def assemble(self, shards: torch.Tensor) -> None:
+        """Gathered shards ``[D, rows, 512]`` and this step's c-KV, put together as ``[prefix_i; extend_i]`` in the workspace."""
+        b = self.batch
+        source = self.worker.stream.latent
+        ragged = ops.assemble_ragged(
+            shards, source, b.prefix_lens, torch.zeros_like(b.prefix_lens), b.extend_lens, self.dcp_size, b.total_k
+        )
+        self.worker.arena.view("workspace")[: b.total_k] = ragged
+
+    def attend_ragged(self, indices: torch.Tensor) -> torch.Tensor:
+        """Attention to the workspace: ``out [T, H, 512]``."""
+        s = self.shared
+        safe = s.watcher.use(self.worker.arena, self.rank, "workspace", indices, "sparse_mla_extend", False)
+        q = s.model.query(self.worker.code, self.layer)
+        kv = self._pool("workspace", False)
+        if s.watcher.neighbours is False or space_of(indices) is Space.RAGGED:
+            kv = kv[: self.batch.total_k]
+        return ops.attend_ragged(q, kv, safe.to(torch.int32), None, SM_SCALE)[0]
+
+    def check_flattened(self) -> None:
+        """The capacity assert on the flattened page table. As upstream, it is evaluated only where there are more tokens than
+        the bound, and waits for the device."""
+        s, b, c = self.shared, self.batch, self.shared.config
+        bound = flattened_bound(c.size, c.page_size, c.dcp_size, s.defects)
+        need = flattened_bound(c.size, c.page_size, c.dcp_size)
+        if b.total_prefix and (b.total_k > bound or s.watcher.typed):
+            self._check("the capacity assert", b.flat_locs, bound, need, Space.ROW if s.has("assert") else Space.LOC)
+
+    def _check(self, check: str, locs: torch.Tensor, bound: int, need: int, space: Space) -> None:
+        if self.shared.watcher.typed and bound != need:
+            if space is not Space.LOC:
+                raise SpaceError(space_of(locs), space, f"{check}, whose bound {bound} counts rows,")
+            raise ExtentError(check, bound, Space.LOC, need)
+        highest = int(locs.max()) if locs.numel() else -1
+        if highest >= bound:
+            raise CapacityAlarm(check, highest, bound, highest < need)
+
+    def _localize(self, locs: torch.Tensor) -> torch.Tensor:
+        mine = (locs >= 0) & (locs % self.dcp_size == self.rank)
+        return tag(torch.where(mine, locs // self.dcp_size, -1), Space.ROW)
+
+    def _pool(self, name: str, write: bool) -> torch.Tensor:
+        arena = self.worker.arena
+        return arena.window(name) if write or self.shared.watcher.neighbours else arena.view(name)
+
+
+@dataclass
+class LayerStep:
+    """One layer of one step on all hosted ranks: ``ranks`` to loop over, and what needs all of them."""
+
+    shared: Shared
+    batch: Batch
+    ranks: Sequence[RankStep]
+    layer: int
+
+    def has(self, defect: str) -> bool:
+        return self.shared.has(defect)
+
+    def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
+        """One tensor a hosted rank -> ``[D, ...]``, every rank's."""
+        return self.shared.comm.all_gather(parts)
+
+    def merge(self, parts: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> list[torch.Tensor]:
+        """Partial attention of the hosted ranks -> the merged output, once a hosted rank."""
+        outs = self.all_gather([out for out, _ in parts])
+        lses = self.all_gather([lse for _, lse in parts])
+        out, lse = ops.merge_lse(outs, lses)
+        if self.shared.monitoring and self.shared.config.dcp_size > 1:
+            # Which LSEs are equal can be seen only where some key was found at all.
+            alike = ((lses - lses[0]).abs() < 1e-4).all(0).all(-1) & (lses[0] > ops.MINUS_INF).all(-1)
+            self.shared.monitor.replicated += int(alike.sum())
+            self.shared.monitor.queries += alike.numel()
+        self._capture(out, lse)
+        return [out] * len(self.ranks)
+
+    def count(self, selected: torch.Tensor, counts: Sequence[torch.Tensor]) -> None:
+        """Tell the monitor how many keys top-k selected ``[T, topk]`` and how many each hosted rank holds ``[T]``."""
+        if self.shared.monitoring:
+            self.shared.monitor.selected += int((selected >= 0).sum())
+            self.shared.monitor.valid += int(self.all_gather([c.sum()[None] for c in counts]).sum())
+
+    def _capture(self, out: torch.Tensor, lse: torch.Tensor | None) -> None:
+        if self.shared.captured is not None:
+            record = {"mode": self.batch.mode, "layer": self.layer, "out": out.float().cpu(), "lse": lse}
+            self.shared.captured.append(record)
+
+
+def decode(step: LayerStep) -> list[torch.Tensor]:
+    """Write, select by loc, localize, attend to what this rank holds, merge over ranks. Also target verify."""
+    parts, counts = [], []
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_locs, raw=step.has("ckv_write"))
+        rank.write_index_k(step.batch.out_locs)
+        positions = rank.select_paged()
+        locs = rank.to_locs(positions)
+        rows, count = rank.as_rows(locs) if step.has("read") else rank.localize(locs)
+        parts.append(rank.attend(rows, count))
+        counts.append(count)
+    step.count(positions, counts)
+    return step.merge(parts)
+
+
+def extend(step: LayerStep) -> list[torch.Tensor]:
+    """Write, gather every prefix from all ranks into the ragged workspace, select, attend to the workspace. No merge: each rank
+    has the whole context in front of it."""
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_locs, raw=step.has("ckv_write"))
+        rank.write_index_k(step.batch.out_locs)
+    if step.has("extend"):
+        outs = []
+        for rank in step.ranks:
+            rows, counts = rank.as_rows(rank.to_locs(rank.select_ragged()))
+            outs.append(rank.attend(rows, counts)[0])
+    else:
+        step.ranks[0].check_flattened()
+        shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
+        paged = step.batch.mode == "mixed" and step.has("mixed")
+        outs = []
+        for rank in step.ranks:
+            rank.assemble(shards)
+            positions = rank.select_ragged()
+            outs.append(rank.attend_ragged(rank.to_locs(positions) if paged else rank.to_ragged(positions)))
+    step._capture(outs[0], None)
+    return outs
+
+
+STANDARD = Paths(decode=decode, verify=decode, extend=extend)

@@ -1,0 +1,199 @@
+"""How many slots, which page size, how many bytes: three separate answers for each consumer of the allocator's locs.
+
+``size`` is the capacity C of one rank in rows, spare page not counted; ``page_size`` P is a page of one rank. The allocator issues
+locs up to `spaces.largest_loc`. What is sharded needs rows; what is replicated needs a slot for every loc. Stands for SGLang's
+``KVCacheConfigurator`` (``loc_space_scale``, ``pool_page_size``, ``_derive_pool_sizes``, ``_dsa_index_buf_size``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+import torch
+
+from dcplab.engine import spaces
+from dcplab.engine.arena import Spec
+from dcplab.engine.typed import Space
+from dcplab.errors import CourseError
+
+INDEX_DIM = 128  # bytes of an index-K key, fp8
+INDEX_BYTES = INDEX_DIM + 4  # and one fp32 scale
+WIDTH = 512  # elements of a c-KV row: GLM-5.3-Flash's, and what the attention kernels are built for
+STATE = 128  # elements of a request's convolution state
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """One server. Sizes in tokens, rows or slots as named; see the module's docstring for ``size`` and ``page_size``."""
+
+    size: int = 1024
+    page_size: int = 8
+    dcp_size: int = 4
+    layers: int = 3  # DSA layers
+    heads: int = 1
+    topk: int = 64
+    index_heads: int = 1
+    context_len: int = 0  # longest request, in tokens; 0: as long as the pool
+    max_requests: int = 8
+    chunk: int = 256  # tokens of extend in one step, over all requests
+    mixed: bool = False  # decode rows ride along with extend chunks
+    draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
+    prefix_cache: bool = True
+    workspace: int = 0  # rows of the ragged workspace; 0: twice the longest request
+    dtype: torch.dtype = torch.bfloat16
+
+    @property
+    def width(self) -> int:
+        """W, the allocator's page in locs."""
+        return spaces.widened_page(self.page_size, self.dcp_size)
+
+    @property
+    def pages(self) -> int:
+        """Allocator pages that can be issued."""
+        return self.size // self.page_size
+
+    @property
+    def longest(self) -> int:
+        """The longest request in tokens."""
+        return self.context_len or self.pages * self.width
+
+    @property
+    def workspace_rows(self) -> int:
+        return self.workspace or 2 * self.longest
+
+    def check(self) -> None:
+        """CourseError, in a sentence, for a server that cannot be built."""
+        for name in ("size", "page_size", "dcp_size", "layers", "heads", "topk", "index_heads", "max_requests", "chunk"):
+            value = getattr(self, name)
+            if value < 1:
+                raise CourseError(f"{name} must be at least 1, not {value}.")
+        if self.size < self.page_size:
+            raise CourseError(f"A pool of {self.size} rows does not hold one page of {self.page_size}.")
+        if self.context_len > self.pages * self.width:
+            raise CourseError(
+                f"A context of {self.context_len} tokens does not fit: this pool holds {self.pages * self.width} "
+                f"({self.pages} pages of {self.page_size} rows on {self.dcp_size} ranks)."
+            )
+        if self.chunk < self.max_requests:
+            raise CourseError(f"A chunk of {self.chunk} tokens cannot feed {self.max_requests} requests; make it larger.")
+        if not 0 <= self.draft_tokens <= 16:
+            raise CourseError(f"A draft proposes 0 to 16 tokens a step, not {self.draft_tokens}.")
+
+
+def loc_space_scale(is_draft_worker: bool, dcp_size: int) -> int:
+    """D for a draft worker, whose pool is replicated and addressed by loc; else 1."""
+    return dcp_size if is_draft_worker else 1
+
+
+def pool_page_size(page_size: int, scale: int) -> int:
+    """The page of a pool whose size was multiplied by ``scale``: the allocator's page where the pool is addressed by loc."""
+    return page_size * scale
+
+
+def index_k_slots(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
+    """Slots of the target's index-K, a multiple of ``page_size``: a slot for every loc, unless a defect says otherwise."""
+    if "index_k_size" in defects:
+        need = size + page_size
+    elif "index_k_short" in defects:
+        need = size * dcp_size + page_size
+    else:
+        need = spaces.loc_slots(size, page_size, dcp_size)
+    return -(-need // page_size) * page_size
+
+
+def draft_rows(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
+    """Rows of the draft's pool, which are addressed by loc: size and page size both scaled by D (#33348); with
+    ``draft_page`` only the size is (#32828)."""
+    scale = loc_space_scale(True, dcp_size)
+    page = page_size if "draft_page" in defects else pool_page_size(page_size, scale)
+    return size * scale + page
+
+
+def flattened_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
+    """Exclusive bound of the capacity assert on the flattened page table, which holds locs."""
+    if "assert" in defects:
+        return size + page_size
+    if "assert_short" in defects:
+        return size * dcp_size + page_size
+    return spaces.loc_slots(size, page_size, dcp_size)
+
+
+def write_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
+    """Exclusive bound of the check before the c-KV write, which sees locs; the write itself keeps and divides them."""
+    if "oob_bound" in defects:
+        return size + page_size
+    return spaces.loc_slots(size, page_size, dcp_size)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What one consumer costs a rank: ``slots`` in ``space``, ``page`` of them a page, ``bytes`` in all."""
+
+    consumer: str
+    stored: str  # "sharded", "replicated" or "own slots"
+    space: Space
+    slots: int
+    page: int
+    bytes: int
+
+
+def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
+    """The buffers of one rank, in the order in which they lie in its arena.
+
+    First the ragged workspace, then c-KV of every layer, the draft's, index-K of every layer, the draft's, and last the
+    convolution state: the neighbour that an index-K overflow meets.
+    """
+    size, page, d = config.size, config.page_size, config.dcp_size
+    index = index_k_slots(size, page, d, defects)
+    out = [Spec("workspace", Space.RAGGED, (config.workspace_rows, WIDTH), config.dtype)]
+    out += [Spec(f"ckv.{i}", Space.ROW, (size + page, WIDTH), config.dtype) for i in range(config.layers)]
+    if config.draft_tokens:
+        out.append(Spec("draft.ckv", Space.LOC, (draft_rows(size, page, d, defects), WIDTH), config.dtype))
+    out += [Spec(f"index_k.{i}", Space.LOC, (index // page, page * INDEX_BYTES), torch.uint8, page) for i in range(config.layers)]
+    if config.draft_tokens:
+        slots = -(-draft_rows(size, page, d, defects) // page) * page
+        out.append(Spec("draft.index_k", Space.LOC, (slots // page, page * INDEX_BYTES), torch.uint8, page))
+    # One more than there are requests: padding has a place of its own.
+    out.append(Spec("conv_state", Space.STATE, (config.max_requests + 1, STATE), config.dtype))
+    return out
+
+
+def tail_bytes(config: ServerConfig) -> int:
+    """Memory behind the pools that is mapped though nobody uses it, as a caching allocator leaves it: half a layer of index-K as
+    one rank's tokens need it. What is written beyond it faults."""
+    return config.size * INDEX_BYTES // 2
+
+
+def charges(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Charge]:
+    """The bill of one rank, consumer by consumer."""
+    stored = {Space.ROW: "sharded", Space.LOC: "replicated", Space.STATE: "own slots", Space.RAGGED: "temporary"}
+    pages = {
+        Space.ROW: config.page_size,
+        Space.LOC: config.width,
+        Space.STATE: 1,
+        Space.RAGGED: 1,
+    }
+    bill = []
+    for spec in specs(config, defects):
+        page = spec.slots_per_row if spec.slots_per_row > 1 else pages[spec.space]
+        bill.append(Charge(spec.name, stored[spec.space], spec.space, spec.slots, page, spec.shape[0] * spec.row_bytes))
+    return bill
+
+
+def bytes_per_row(config: ServerConfig) -> int:
+    """Bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, for index-K is replicated."""
+    layers, d = config.layers, config.dcp_size
+    row = layers * (WIDTH * config.dtype.itemsize + d * INDEX_BYTES)
+    if config.draft_tokens:
+        row += d * (WIDTH * config.dtype.itemsize + INDEX_BYTES)
+    return row
+
+
+def size_for(budget: int, config: ServerConfig) -> int:
+    """The largest ``size`` (whole pages) whose pools fit in ``budget`` bytes a rank. CourseError if not even one page does."""
+    page, per_row = config.page_size, bytes_per_row(config)
+    pages = budget // (per_row * page) - 1  # the spare page costs as much as any
+    if pages < 1:
+        raise CourseError(f"{budget} bytes do not hold one page: a page of {page} rows and the spare one take {2 * page * per_row}.")
+    return pages * page

@@ -1,0 +1,186 @@
+"""The operations of the server, once: the real kernels where the tensors are on a GPU, torch where they are on a CPU.
+
+Same names, same arguments, same results (index work exactly, float work within the kernels' tolerance). On the CPU what moves or maps
+indices is `dcp_kernels.reference`; the three float operations are written here in float32, whole batches at once, because
+the reference is one query at a time in float64. Locs, rows and positions as in each kernel's own docstring.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+
+import torch
+
+MINUS_INF = float("-inf")
+LOG2_E = 1.4426950408889634
+
+# Where the kernels live: operation -> module of dcp_kernels.
+HOMES = {
+    "write_ckv_norope": "ckv_write",
+    "write_index_k": "index_k",
+    "read_index_k": "index_k",
+    "topk_to_paged": "topk_transform",
+    "topk_to_ragged": "topk_transform",
+    "localize_topk": "topk_transform",
+    "merge_lse": "lse_merge",
+    "assemble_ragged": "ragged",
+    "gather_rows": "rows",
+    "scatter_rows": "rows",
+    "indexer_logits_paged": "tl_indexer",
+    "indexer_logits_ragged": "tl_indexer",
+    "topk_select": "tl_topk",
+    "sparse_mla_decode": "tl_sparse_decode",
+    "sparse_mla_extend": "tl_sparse_extend",
+}
+
+
+@functools.cache
+def kernel(name: str):
+    """The GPU kernel's Python entry. Imported on first use: TileLang takes seconds, and the CPU has no need of it."""
+    return getattr(importlib.import_module(f"dcp_kernels.{HOMES[name]}"), name)
+
+
+@functools.cache
+def _reference(name: str):
+    return getattr(importlib.import_module("dcp_kernels.reference"), name)
+
+
+def _pick(name: str, at: torch.Tensor):
+    if at.device.type == "cuda":
+        return kernel(name)
+    return _CPU.get(name) or _reference(name)
+
+
+def write_ckv(kv, src, locs, dcp_rank=0, dcp_size=1):
+    _pick("write_ckv_norope", kv)(kv, src, locs, dcp_rank, dcp_size)
+
+
+def write_index_k(buf, keys, scales, locs, page_size):
+    _pick("write_index_k", buf)(buf, keys, scales, locs, page_size)
+
+
+def read_index_k(buf, locs, page_size):
+    return _pick("read_index_k", buf)(buf, locs, page_size)
+
+
+def indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size):
+    return _pick("indexer_logits_paged", buf)(q, weights, buf, page_table, seq_lens, page_size)
+
+
+def indexer_logits_ragged(q, weights, keys, scales, ks, ke):
+    return _pick("indexer_logits_ragged", keys)(q, weights, keys, scales, ks, ke)
+
+
+def topk_select(logits, topk, ks=None, ke=None):
+    return _pick("topk_select", logits)(logits, topk, ks, ke)
+
+
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    return _pick("topk_to_paged", topk_pos)(topk_pos, req_of_row, req_to_token)
+
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return _pick("topk_to_ragged", topk_pos)(topk_pos, req_of_row, cu_seqlens_k)
+
+
+def localize_topk(topk_locs, dcp_rank, dcp_size):
+    return _pick("localize_topk", topk_locs)(topk_locs, dcp_rank, dcp_size)
+
+
+def merge_lse(outs, lses):
+    out, lse = _pick("merge_lse", outs)(outs, lses)
+    return out.float(), lse.float()
+
+
+def assemble_ragged(shards, extend, prefix_lens, starts, extend_lens, dcp_size, total):
+    return _pick("assemble_ragged", shards)(shards, extend, prefix_lens, starts, extend_lens, dcp_size, total)
+
+
+def gather_rows(pool, rows):
+    return _pick("gather_rows", pool)(pool, rows)
+
+
+def scatter_rows(pool, saved, rows):
+    _pick("scatter_rows", pool)(pool, saved, rows)
+
+
+def attend_rows(q, kv, indices, counts, sm_scale):
+    """Decode and verify: few queries, rows of this rank's pool."""
+    return _pick("sparse_mla_decode", kv)(q, kv, indices, counts, sm_scale)
+
+
+def attend_ragged(q, kv, indices, counts, sm_scale):
+    """Extend: many queries, ragged indices of the workspace."""
+    return _pick("sparse_mla_extend", kv)(q, kv, indices, counts, sm_scale)
+
+
+# The CPU's float operations: float32, over whole batches.
+
+
+def _logits(q, weights, keys, scales):
+    """``q [T, Hi, 128]``, ``keys [..., K, 128]`` (shared, or one set a query), ``scales [..., K]`` -> ``[T, K]``."""
+    dots = torch.matmul(q.float(), keys.float().transpose(-1, -2)).relu_()  # [T, Hi, K]
+    return (weights.float()[..., None] * dots).sum(-2) * scales
+
+
+def _indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size):
+    tokens, pages = page_table.shape
+    position = torch.arange(pages * page_size)
+    locs = page_table.to(torch.int64)[:, position // page_size] * page_size + position % page_size
+    inside = (position < seq_lens[:, None]) & (page_table >= 0)[:, position // page_size]
+    keys, scales = _reference("read_index_k")(buf, torch.where(inside, locs, -1).view(-1), page_size)
+    logits = _logits(q, weights, keys.view(tokens, -1, 128), scales.view(tokens, -1))
+    return torch.where(inside, logits, MINUS_INF)
+
+
+def _indexer_logits_ragged(q, weights, keys, scales, ks, ke):
+    column = torch.arange(keys.shape[0])
+    inside = (column >= ks[:, None]) & (column < ke[:, None])
+    return torch.where(inside, _logits(q, weights, keys, scales), MINUS_INF)
+
+
+def _topk_select(logits, topk, ks=None, ke=None):
+    column = torch.arange(logits.shape[1])
+    valid = logits > MINUS_INF
+    if ks is not None:
+        valid &= column >= ks[:, None]
+    if ke is not None:
+        valid &= column < ke[:, None]
+    key = torch.where(valid, logits, MINUS_INF)
+    if logits.shape[1] > topk:
+        best = torch.sort(key, dim=1, descending=True, stable=True).indices[:, :topk]
+    else:
+        best = column.expand(logits.shape)
+    chosen = torch.where(valid.gather(1, best), best, logits.shape[1])
+    chosen = chosen.sort(dim=1).values
+    out = torch.full((logits.shape[0], topk), -1, dtype=torch.int32)
+    out[:, : chosen.shape[1]] = torch.where(chosen < logits.shape[1], chosen, -1)
+    return out
+
+
+def _sparse_mla(q, kv, indices, counts, sm_scale):
+    k = indices.shape[1]
+    valid = (indices >= 0) & (indices < kv.shape[0])
+    if counts is not None:
+        valid &= torch.arange(k) < counts[:, None]
+        longest = int(counts.max()) if len(counts) else 0
+        indices, valid = indices[:, :longest], valid[:, :longest]  # a compacted list costs what it holds
+    width = kv.shape[1]
+    picked = kv[torch.where(valid, indices, 0).to(torch.int64)].float()  # [T, k, width]
+    picked = torch.where(valid[..., None], picked, 0.0)  # what a masked entry holds may be NaN
+    scores = torch.einsum("thd,tkd->thk", q.float(), picked) * sm_scale
+    scores = torch.where(valid[:, None, :], scores, MINUS_INF)
+    lse = torch.logsumexp(scores, -1) if scores.shape[-1] else torch.full(scores.shape[:2], MINUS_INF)
+    weight = torch.exp(scores - torch.where(lse == MINUS_INF, 0.0, lse)[..., None])
+    out = torch.einsum("thk,tkd->thd", weight, picked)
+    return out[..., : min(width, 512)], lse * LOG2_E
+
+
+_CPU = {
+    "indexer_logits_paged": _indexer_logits_paged,
+    "indexer_logits_ragged": _indexer_logits_ragged,
+    "topk_select": _topk_select,
+    "sparse_mla_decode": _sparse_mla,
+    "sparse_mla_extend": _sparse_mla,
+}

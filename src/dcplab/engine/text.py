@@ -1,0 +1,91 @@
+"""Words in, words out, and the three questions whose answers everybody can judge."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from dcplab.errors import CourseError
+
+BOS_WORD = "<bos>"
+
+
+class Tokenizer:
+    """A token is a word. Words get ids as they are first seen, up to ``words`` of them; id 0 is ``<bos>``."""
+
+    def __init__(self, words: int = 4096):
+        self.words = words
+        self._ids = {BOS_WORD: 0}
+        self._words = [BOS_WORD]
+
+    def encode(self, text: str) -> list[int]:
+        """Words to ids, ``<bos>`` first. CourseError where the vocabulary is full."""
+        return [0, *(self._id(word) for word in text.split())]
+
+    def decode(self, ids: list[int]) -> str:
+        """Ids to words; an id that no word has been given yet is shown as ``<id>``."""
+        return " ".join(self._words[i] if 0 <= i < len(self._words) else f"<{i}>" for i in ids)
+
+    def _id(self, word: str) -> int:
+        if word not in self._ids:
+            if len(self._words) == self.words:
+                raise CourseError(f"The vocabulary is full: {self.words} different words have been seen, and {word!r} is one more.")
+            self._ids[word] = len(self._words)
+            self._words.append(word)
+        return self._ids[word]
+
+
+@dataclass(frozen=True)
+class Question:
+    """``prompt`` is sent, ``answer`` is right: the words that follow in the prompt itself."""
+
+    name: str
+    prompt: str
+    answer: str
+
+    @property
+    def words(self) -> int:
+        return len(self.answer.split())
+
+
+PASSAGE = (
+    "before sunrise one small ferry leaves our harbour carrying letters bread and two sleepy musicians across cold water "
+    "toward islands where lighthouse keepers wait with lanterns coffee old maps plus news from every coast"
+)
+NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+
+
+def filler(count: int, seed: int, names: int = 400) -> str:
+    """``count`` words that answer nothing, drawn from ``names`` made-up ones. Deterministic."""
+    draw = random.Random(seed)
+    return " ".join(f"w{draw.randrange(names)}" for _ in range(count))
+
+
+def questions(length: int = 0) -> list[Question]:
+    """A passage to recite, a needle to find, a list to continue; prompts padded with filler to about ``length`` words."""
+
+    def prompt(start: str, end: str, seed: int) -> str:
+        lack = max(length - len(f"{start} {end}".split()), 8)
+        return f"{start} {filler(lack, seed)} {end}"
+
+    passage = PASSAGE.split()
+    recite = prompt(PASSAGE, " ".join(["recite", *passage[:3]]), 1)
+    needle = prompt("note: vault 17 opens for copper violin under green moss .", "question: which vault 17 opens for", 2)
+    count = prompt(NUMBERS, "go on: four five six", 3)
+    return [
+        Question("recite a passage", recite, " ".join(passage[3:15])),
+        Question("find a needle", needle, "copper violin under green moss ."),
+        Question("continue a list", count, "seven eight nine ten eleven twelve thirteen fourteen"),
+    ]
+
+
+def document(count: int, seed: int) -> Question:
+    """A long request: ``count`` words of filler with one fact in its first tenth, and the question for it at its end."""
+    fact = f"fact{seed}: gate{seed} hides silver{seed} harp{seed} beneath{seed} snow{seed}"
+    ask = f"ask: gate{seed} hides"
+    lack = count - len(f"{fact} {ask}".split())
+    if lack < 2:
+        raise CourseError(f"A document of {count} words is too short to hide a fact in; it needs {count - lack + 2}.")
+    early = max(1, lack // 10)
+    text = f"{filler(early, 100 + seed)} {fact} {filler(lack - early, 200 + seed)} {ask}"
+    return Question(f"document {seed}", text, f"silver{seed} harp{seed} beneath{seed} snow{seed}")
