@@ -4,24 +4,18 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-from tinycourse import PARTS, RIGHT, SOURCE, WRONG
+from tinycourse import SOURCE
 
-from dcplab import percent
+from dcplab import catalog, percent
 from dcplab.author import lint, notebook
 
 
-def bank(text: str, name: str):
-    scope: dict = {}
-    exec(text, scope)
-    return scope[name]
-
-
 @pytest.fixture
-def lab():
-    parts = bank(PARTS, "PARTS")
+def lab(course):
+    found = catalog.lab("01")
     cells = percent.parse(SOURCE)
-    learner = notebook.learner_notebook(notebook.source_notebook("01_tiny", cells, {p.id: p.points for p in parts}))
-    return dict(cells=cells, parts=parts, wrong=bank(WRONG, "WRONG"), right=bank(RIGHT, "RIGHT"), learner=learner)
+    learner = notebook.learner_notebook(notebook.source_notebook("01_tiny", cells, {p.id: p.points for p in found.parts}))
+    return dict(cells=cells, parts=found.parts, wrong=found.wrong, right=found.right, learner=learner)
 
 
 def test_a_clean_lab_has_no_faults(lab):
@@ -69,11 +63,14 @@ def test_parts(lab, change, says):
         ({"says": "two\nlines"}, "one line"),
         ({"asks": "Look."}, "asks no question"),
         ({"part": "1z"}, "there is no part '1z'"),
-        ({"id": "1a-divmod"}, "2 answers of the banks have this id"),
     ],
 )
 def test_banks(lab, change, says):
     assert says in faults(lab, wrong=[replace(lab["wrong"][0], **change)])
+
+
+def test_ids_of_a_bank_are_its_own(lab):
+    assert "1a-row: 2 answers of a bank have this id" in faults(lab, wrong=lab["wrong"] * 2)
 
 
 def leaked(nb):

@@ -25,6 +25,8 @@ def test_percent_cells_are_those_that_jupytext_reads(text):
     for cell in jupytext.reads(text, fmt="py:percent").cells:
         cell.metadata.pop("lines_to_next_cell", None)
         theirs.append((cell.cell_type, cell.source, dict(cell.metadata)))
+    if text.startswith("# ") and not text.startswith("# %%"):
+        theirs = theirs[1:]  # a comment about the file is no cell of ours
     assert ours == theirs
 
 

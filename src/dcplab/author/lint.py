@@ -74,9 +74,9 @@ def part_faults(parts: Sequence[Part]) -> Iterator[str]:
 
 def bank_faults(parts: Sequence[Part], wrong: Sequence[Wrong], right: Sequence[Right]) -> Iterator[str]:
     known = {part.id for part in parts}
-    for identity, n in Counter(answer.id for answer in (*wrong, *right)).items():
+    for identity, n in (Counter(answer.id for answer in wrong) | Counter(answer.id for answer in right)).items():
         if n > 1:
-            yield f"{identity}: {n} answers of the banks have this id."
+            yield f"{identity}: {n} answers of a bank have this id."
     for answer in (*wrong, *right):
         if answer.part not in known:
             yield f"{answer.id}: there is no part {answer.part!r}."

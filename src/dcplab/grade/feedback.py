@@ -17,7 +17,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #ffffff
 @media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117; } }
 h1 { font-size: 1.4rem; } a { color: inherit; } section { margin: 1rem 0; }
 table { font-variant-numeric: tabular-nums; } td, th { overflow-wrap: anywhere; }
-.list { border-collapse: collapse; } .list td, .list th { border: 1px solid currentColor; padding: .2rem .6rem; text-align: left; }
+.list { border-collapse: collapse; }
+.list td, .list th { border: 1px solid currentColor; padding: .2rem .6rem; text-align: left; }
 """
 
 
