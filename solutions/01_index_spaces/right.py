@@ -104,7 +104,7 @@ def localize(locs, dcp_rank, dcp_size):
     owned = ((locs >= 0) & (locs % dcp_size == dcp_rank)).to(locs.dtype)
     return (locs // dcp_size + 1) * owned - 1
 
-# %% 1c loop
+# %% 1c one-by-one
 ABSENT = -1
 
 def one(loc, rank, size):
@@ -133,7 +133,7 @@ def globalize(rows, dcp_rank, dcp_size):
     here = (rows >= 0).to(rows.dtype)
     return here * (rows * dcp_size + dcp_rank + 1) - 1
 
-# %% 1d loop
+# %% 1d one-by-one
 def globalize(rows, dcp_rank, dcp_size):
     locs = [row * dcp_size + dcp_rank if row >= 0 else row for row in rows.flatten().tolist()]
     return torch.tensor(locs, dtype=rows.dtype, device=rows.device).view(rows.shape)
@@ -155,7 +155,7 @@ def page_locs(page, page_size, dcp_size):
     rows = page * page_size + torch.arange(page_size)[:, None]
     return (rows * dcp_size + torch.arange(dcp_size)).flatten()
 
-# %% 1e list
+# %% 1e from-a-list
 def page_locs(page, page_size, dcp_size):
     width = page_size * dcp_size
     return torch.tensor(list(range(page * width, page * width + width)), dtype=torch.long)

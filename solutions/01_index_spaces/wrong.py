@@ -89,7 +89,6 @@ def owner_rank(loc, dcp_size):
 # %% 1a tensor-to-int
 # says: This works for one number only; a tensor of locs must give a tensor.
 # asks: What should a table of twelve locs give?
-# outcome: wrong
 def owner_rank(loc, dcp_size):
     return int(loc % dcp_size)
 
@@ -243,7 +242,6 @@ def local_row(loc, dcp_size):
 # %% 1b tensor-to-int
 # says: This works for one number only; a tensor of locs must give a tensor.
 # asks: What should a table of twelve locs give?
-# outcome: wrong
 def local_row(loc, dcp_size):
     return int(loc // dcp_size)
 
@@ -414,7 +412,6 @@ def localize(locs, dcp_rank, dcp_size):
 # %% 1c strided
 # says: You took every D-th entry of the table; owners depend on the loc instead.
 # asks: Does the entry at place r of any table belong to rank r?
-# outcome: crashed
 def localize(locs, dcp_rank, dcp_size):
     return locs[dcp_rank::dcp_size] // dcp_size
 
@@ -827,7 +824,6 @@ def page_locs(page, page_size, dcp_size):
 # %% 1e int32
 # says: The result is int32: locs are int64.
 # asks: What is the largest loc that an int32 holds?
-# outcome: wrong
 def page_locs(page, page_size, dcp_size):
     width = page_size * dcp_size
     return (page * width + torch.arange(width)).to(torch.int32)
@@ -1239,7 +1235,6 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
 # %% 1g transposed
 # says: Rows and columns are swapped: a request is a row of the table.
 # asks: Which index of req_to_token is the request, and which the position?
-# outcome: wrong
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     pairs = zip(req_pool_indices.tolist(), seq_lens.tolist(), strict=True)
     return torch.cat([req_to_token.T[i, :n] for i, n in pairs])
