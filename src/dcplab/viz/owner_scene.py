@@ -9,7 +9,7 @@ from .owner_state import State
 from .pages import bars
 from .palette import owner_style, request_style
 from .picture import Picture
-from .scene import GAP, MARGIN, Box, Line, Scene, cell_width, chip, chip_width, chunks, number, per_line
+from .scene import GAP, MARGIN, Box, Line, Scene, cell_width, chip, chip_width, chunks, number, per_line, text_width
 from .strips import loc_box, rank_chips
 
 BAR, CELL, LANE = 18, 32, 9  # heights of a bar and of a cell; the free lane between lines, in which the journey runs
@@ -75,7 +75,8 @@ def _strip(state: State, left: float, y: float) -> tuple[list[Box], float]:
                 if loc in held:
                     r, p = held[loc]
                     name = state.requests[r].name
-                    text = f"{name}{p}" if len(f"{name}{p}") * 7 < width else name
+                    tries = (f"{name}{p}", name, f"{name[:1]}{p}", name[:1])
+                    text = next((t for t in tries if text_width(t, 12) <= width), "")
                     hover = f"position {p} of request {name}"
                     boxes.append(Box(left + i * (width + GAP), y, width, BAR, request_style(r), text, loc=loc, hover=hover))
             y += BAR + 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 CELL_HEIGHT = 36
 GAP = 3
@@ -88,7 +89,7 @@ def text_width(text: str, size: float = 13) -> float:
 
 def cell_width(texts: Iterable[str], least: float = 36) -> float:
     """One width for all cells of a grid: enough for the longest text."""
-    return max([least, *(text_width(t) + 8 for t in texts)])
+    return ceil(max([least, *(text_width(t) + 8 for t in texts)]))
 
 
 def per_line(width: float, *multiple_of: int) -> int:
@@ -99,12 +100,12 @@ def per_line(width: float, *multiple_of: int) -> int:
 
 def chip(x: float, y: float, text: str, style: str = "header", h: float = 22, w: float | None = None) -> Box:
     """A label: a small box as wide as its text."""
-    return Box(x, y, w if w is not None else text_width(text, 12) + 14, h, style, text)
+    return Box(x, y, w if w is not None else chip_width([text]), h, style, text)
 
 
 def chip_width(texts: Iterable[str]) -> float:
     """One width for a column of labels."""
-    return max((text_width(t, 12) + 14 for t in texts), default=0)
+    return ceil(max((text_width(t, 12) + 14 for t in texts), default=0))
 
 
 def chunks(items: Sequence, n: int) -> list[tuple[int, Sequence]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from .palette import LINES, MARKS, STYLES
@@ -28,9 +29,9 @@ def to_svg(scene: Scene, title: str) -> str:
         f"<title>{escape(title)}</title>",
         f"<defs>{''.join(_pattern(name) for name in used)}</defs>" if used else "",
         *(_line(line) for line in scene.lines if line.style == "thread"),
-        *(_rect(box) for box in scene.boxes),
+        *(f'<g fill="{_fill(name)}">{rects}</g>' for name, rects in _grouped((b.style, _rect(b)) for b in scene.boxes)),
         f'<g font-family="{FONT}" text-anchor="middle">',
-        *(_texts(box) for box in scene.boxes),
+        *(f"<g {look}>{texts}</g>" for look, texts in _grouped(t for b in scene.boxes for t in _texts(b))),
         "</g>",
         *(_line(line) for line in scene.lines if line.style != "thread"),
         *(_outline(box) for box in scene.boxes if box.mark),
@@ -46,10 +47,20 @@ def _pattern(name: str) -> str:
     return f'<pattern id="dcp-{name}" width="8" height="8" patternUnits="userSpaceOnUse">{rect}{path}</pattern>'
 
 
+def _fill(name: str) -> str:
+    return f"url(#dcp-{name})" if STYLES[name].pattern else STYLES[name].fill
+
+
+def _grouped(items: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    """Elements that look alike, together: what they share is written once, and a lab stays small."""
+    groups: dict[str, list[str]] = {}
+    for look, element in items:
+        groups.setdefault(look, []).append(element)
+    return ((look, "".join(elements)) for look, elements in groups.items())
+
+
 def _rect(box: Box) -> str:
-    style = STYLES[box.style]
-    fill = f"url(#dcp-{box.style})" if style.pattern else style.fill
-    return f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.w:g}" height="{box.h:g}" rx="3" fill="{fill}"/>'
+    return f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.w:g}" height="{box.h:g}" rx="3"/>'
 
 
 def _outline(box: Box) -> str:
@@ -67,11 +78,12 @@ def _line(line: Line) -> str:
     return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width:g}" stroke-linejoin="round"/>'
 
 
-def _texts(box: Box) -> str:
-    return "".join(
-        f'<text x="{x:g}" y="{y + size * 0.36:.1f}" font-size="{size:.3g}" fill="{STYLES[box.style].ink}">{escape(text)}</text>'
+def _texts(box: Box) -> list[tuple[str, str]]:
+    ink = STYLES[box.style].ink
+    return [
+        (f'fill="{ink}" font-size="{size:.3g}"', f'<text x="{x:g}" y="{y + size * 0.36:.0f}">{escape(text)}</text>')
         for x, y, size, text in text_places(box)
-    )
+    ]
 
 
 def text_places(box: Box) -> list[tuple[float, float, float, str]]:

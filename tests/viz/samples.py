@@ -1,0 +1,28 @@
+"""Calls of every static figure, easy and awkward, that the tests of drawing share."""
+
+from dcplab import viz
+
+BIG = 2**31 + 5
+CALLS = {
+    "strip": lambda: viz.owner_strip(range(16, 48), 4),
+    "strip, three ranks": lambda: viz.owner_strip(range(12, 36), 3),
+    "strip, padding and big locs": lambda: viz.owner_strip([0, -1, 455_744, 3_646_463, BIG, 2**40], 8),
+    "strip, eleven ranks": lambda: viz.owner_strip(range(33), 11),
+    "ranks": lambda: viz.rank_table(range(16, 48), 4),
+    "ranks, holes": lambda: viz.rank_table([8, 9, 13, -1, 16, BIG], 2),
+    "localized": lambda: viz.localized([2, 5, 8, 10, -1], 4),
+    "localized, long": lambda: viz.localized(range(100), 3),
+    "page": lambda: viz.widened_page(3, 4, 2),
+    "page, one rank": lambda: viz.widened_page(0, 1, 1),
+    "page, real size": lambda: viz.widened_page(7121, 64, 8),
+    "page tables": lambda: viz.two_page_tables([*range(24, 32), 8, 9, 10], 4, 2),
+    "page tables, wide page": lambda: viz.two_page_tables(range(512, 600), 64, 8),
+    "page tables, three ranks": lambda: viz.two_page_tables(range(15, 40), 5, 3),
+    "flattened": lambda: viz.flattened([[8, 9, 10, 11], [0, 0, 0, 0], [16, 17, 18, 19]], [2, 0, 1], [3, 2, 0]),
+    "lanes": lambda: viz.kernel_lanes([16, 17, 18, -1, 20, 21, 22, 23, 24, 25], 1, 4, 8),
+    "lanes, big": lambda: viz.kernel_lanes([BIG, BIG + 1, -1], 2, 3, 2),
+    "owner table": lambda: viz.owner_table().picture,
+    "owner table, tail": lambda: viz.owner_table(2, 4, 14, selected=31).picture,
+    "owner table, three ranks": lambda: viz.owner_table(3, 5, 22, requests={"prompt": 17, "B": [45, 46]}).picture,
+    "owner table, real size": lambda: viz.owner_table(8, 64, 455_744, selected=3_646_463).picture,
+}
