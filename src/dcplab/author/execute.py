@@ -6,6 +6,7 @@ The same on a CPU and on a GPU machine; the notebook says in its first cell, and
 from __future__ import annotations
 
 import copy
+import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -22,10 +23,12 @@ LIMIT_BYTES = 1_000_000  # of a notebook with its outputs: GitHub shows no bigge
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-def execute(source: NotebookNode, progress: Callable[[int, int], None], cell_timeout_s: int = 600) -> NotebookNode:
-    """The solved notebook with its outputs. ``progress(done, cells)`` is called before each code cell.
+def execute(
+    source: NotebookNode, progress: Callable[[int, int], None], cell_timeout_s: int = 600
+) -> tuple[NotebookNode, dict[str, str]]:
+    """The solved notebook with its outputs, and the outcome of each part's check in it.
 
-    Raises ``CourseError`` where a cell raises, or where the kernel dies.
+    ``progress(done, cells)`` is called before each code cell. Raises ``CourseError`` where a cell raises, or the kernel dies.
     """
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -33,32 +36,43 @@ def execute(source: NotebookNode, progress: Callable[[int, int], None], cell_tim
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     nb = readable(source)
-    total = sum(cell.cell_type == "code" for cell in nb.cells)
-    done = 0
+    lab = nb.metadata["dcplab"]["lab"]
+    code = [cell for cell in nb.cells if cell.cell_type == "code"]
+    at = 0
 
     def starts(cell, **_):
-        nonlocal done
+        nonlocal at
         if cell.cell_type == "code":
-            progress(done, total)
-            done += 1
+            at = code.index(cell)
+            progress(at, len(code))
 
-    # kernel_dirs=[] leaves the native kernel alone: this Python, whatever kernels a user has installed
-    kernel = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
-    client = NotebookClient(
-        nb,
-        km=kernel,
-        timeout=cell_timeout_s,
-        record_timing=False,
-        store_widget_state=False,
-        on_cell_start=starts,
-        resources={"metadata": {"path": str(paths.root())}},
-    )
-    try:
-        client.execute(env=_environment())
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        where = next((c.id for c in reversed(nb.cells) if c.cell_type == "code" and c.execution_count), "the first cell")
-        raise CourseError(f"The solved notebook stopped at cell {where}: {str(error).strip()}") from error
-    return stamped(_without_widgets(nb), mode.current(), mode.versions())
+    with tempfile.TemporaryDirectory(prefix="dcplab-") as state:  # no learner's progress changes
+        # kernel_dirs=[] leaves the native kernel alone: this Python, whatever kernels a user has installed.
+        # Sockets in a folder of our own: nobody else on the machine can talk to the kernel.
+        kernel = AsyncKernelManager(
+            kernel_name="python3",
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+            transport="ipc",
+            ip=f"{state}/kernel",
+            connection_file=f"{state}/kernel.json",
+        )
+        client = NotebookClient(
+            nb,
+            km=kernel,
+            timeout=cell_timeout_s,
+            record_timing=False,
+            store_widget_state=False,
+            on_cell_start=starts,
+            resources={"metadata": {"path": str(paths.solutions() / lab)}},
+        )
+        try:
+            client.execute(env=_environment(state))
+        except CellExecutionError as error:
+            raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error.ename}: {error.evalue}") from error
+        except (CellTimeoutError, DeadKernelError) as error:
+            raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error}") from error
+        outcomes = _outcomes(Path(state), lab)
+    return stamped(_without_widgets(nb), mode.current(), mode.versions()), outcomes
 
 
 def readable(source: NotebookNode) -> NotebookNode:
@@ -80,13 +94,19 @@ def stamped(nb: NotebookNode, where: mode.Mode, versions: Mapping[str, str]) -> 
     return nb
 
 
-def _environment() -> dict[str, str]:
-    """The kernel's: this checkout importable, and a state folder of its own, so that no learner's progress changes."""
-    importable = [str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join(filter(None, importable)),
-        "DCPLAB_STATE": tempfile.mkdtemp(prefix="dcplab-execute-"),
-    }
+def _environment(state: str) -> dict[str, str]:
+    """The kernel's: this checkout importable, and a state folder of its own."""
+    importable = [str(Path(__file__).resolve().parents[2]), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, importable)), "DCPLAB_STATE": state}
+
+
+def _outcomes(state: Path, lab: str) -> dict[str, str]:
+    """What ``lab.check`` noted in the progress file of the run, part by part."""
+    try:
+        parts = json.loads((state / "progress.json").read_text(encoding="utf-8"))["labs"].get(lab, {})
+    except FileNotFoundError:
+        return {}
+    return {identity: part.get("outcome", "not checked") for identity, part in parts.items()}
 
 
 def _without_widgets(nb: NotebookNode) -> NotebookNode:
