@@ -1,8 +1,13 @@
 """Once a process, before anything imports Triton: interpret on a machine without a GPU, compile on one with."""
 
 import os
+import tempfile
 
 import torch
 
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
+
+# No test, and no process that one starts, may touch the progress of whoever runs the tests.
+_state = tempfile.TemporaryDirectory(prefix="dcplab-test-state-")
+os.environ["DCPLAB_STATE"] = _state.name
