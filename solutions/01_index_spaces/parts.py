@@ -186,12 +186,17 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         ("one program, a partly filled block, rank 0", few, 0, 4, 8),
         ("one program, a partly filled block, last rank", last, 3, 4, 8),
         ("a full block", torch.tensor(draw.shuffled(range(4, 20))), draw.int(1, 2), 4, 16),
-        ("three programs", _locs(draw, 6, pads=3), draw.int(1, 4), 6, 16),
+        ("two programs", _locs(draw, 6, pads=3), draw.int(1, 4), 6, 32),
         ("one loc", torch.tensor([3 * draw.int(20, 40) + 1]), 1, 3, 4),
-        ("one rank", _locs(draw, 1, pads=2), 0, 1, 4),
-        ("many programs, past 2^31 and 2^53", _locs(draw, 8, pads=5), draw.choice([0, 5, 7]), 8, 16),
+        ("one rank", _locs(draw, 1, pads=2), 0, 1, 8),
+        ("three programs, past 2^31 and 2^53", _locs(draw, 8, pads=5), draw.choice([0, 5, 7]), 8, 16),
     ]
     return [_launch(label, i, *rest) for i, (label, *rest) in enumerate(launches)]
+
+
+def _own_launch(locs, dcp_rank: int, dcp_size: int, block: int) -> Launch:
+    """The launch for ``lab.run("1h", locs, dcp_rank, dcp_size, block)``."""
+    return _launch("yours", 0, torch.as_tensor(locs, dtype=torch.int64).flatten(), dcp_rank, dcp_size, block)
 
 
 def _kernel_oracle(buffers: dict[str, torch.Tensor], launch: Launch) -> dict[str, torch.Tensor]:
@@ -472,6 +477,7 @@ PARTS = [
         minutes=15,
         cases=_kernel_cases,
         oracle=_kernel_oracle,
+        launch=_own_launch,
         rows=_kernel_rows,
         timeout_s=60.0,
         question="For lane i of program p: which entry does it read, may it, and what does it write?",

@@ -15,7 +15,7 @@ from typing import Any
 
 from dcplab import catalog, mode, state
 from dcplab.check import judge, pool, report
-from dcplab.check.extract import Program, extract
+from dcplab.check.extract import Program, extract, unfinished
 from dcplab.check.model import CheckResult, Part
 from dcplab.errors import CourseError
 
@@ -150,12 +150,18 @@ def predict(part: str, answer: str | None = None) -> Any:
 
 
 def run(part: str, *args: Any, **kwargs: Any) -> Any:
-    """Your present answer to a part on arguments of your own, in a child. Returns its result; what it prints is printed."""
+    """Your present answer to a part on arguments of your own, in a child. Returns its result; what it prints is printed.
+
+    A part that is not attempted yet gives None and says so, so that Run All goes past it.
+    """
     lab = catalog.of_part(part)
     found = lab.part(part)
     program = program_of(lab, found)
     if program.problem:
         raise CourseError(program.problem)
+    if unfinished(program.source, found.entry):
+        print(f"{found.id} is not finished yet: it still ends in `raise NotImplementedError`.")
+        return None
     value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print)
     print(f"[{mode.current().label}]" + (f"\n{said}" if said else ""))
     return value

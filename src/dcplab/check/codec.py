@@ -1,8 +1,8 @@
 """Values as bytes, in both directions between a check and its child. Never pickle: the child runs a stranger's code.
 
 Kept exactly: None, bool, int of any size, float (NaN, signed zero), str, bytes, list, tuple, dict, set, frozenset and
-tensors (dtype, shape, strides, offset and the whole storage, so that a strided view arrives as one). A bool stays a bool, an int
-subclass does not become an int: whatever has another exact type arrives as an ``Other``, which equals nothing.
+tensors (dtype, shape, strides, offset and the whole storage, so that a strided view arrives as one). A bool stays a bool, an
+int subclass does not become an int: whatever has another exact type arrives as an ``Other``, which equals nothing.
 """
 
 from __future__ import annotations
@@ -16,22 +16,11 @@ import torch
 
 _HEAD = struct.Struct("<Q")
 _DEPTH = 32
-_DTYPES = {
-    str(d).removeprefix("torch."): d
-    for d in (
-        torch.bool,
-        torch.uint8,
-        torch.int8,
-        torch.int16,
-        torch.int32,
-        torch.int64,
-        torch.uint16,
-        torch.uint32,
-        torch.uint64,
-    )
-    + (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
-    + (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz)
-}
+_NAMES = (
+    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 "
+    "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
+)
+_DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _NAMES.split()}
 
 
 class CodecError(ValueError):
@@ -82,7 +71,8 @@ def decode(data: bytes) -> Any:
 
 def tensor_bytes(t: torch.Tensor) -> bytes:
     """The elements in row-major order, as bytes; works for every dtype, also those that numpy does not know."""
-    flat = t.detach().cpu().contiguous().reshape(-1)
+    # clone, not contiguous(): a single element counts as contiguous whatever its stride, and view() then refuses it.
+    flat = t.detach().cpu().reshape(-1).clone(memory_format=torch.contiguous_format)
     return bytes(flat.view(torch.uint8).numpy()) if flat.numel() else b""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -133,19 +134,29 @@ def pack(case: Case | Launch) -> dict[str, Any]:
 def call(part: Part, program: Program, args: tuple, kwargs: dict, mode: str, note: Note | None = None) -> tuple[Any, str]:
     """One answer on arguments of one's own: what it returned, and what it printed. Raises CourseError if it did not return.
 
-    A Triton kernel cannot be called: it is launched, by its check.
+    A Triton kernel is launched as its part says (``Part.launch``) and gives the buffer that it wrote (a dict if several).
     """
+    try:
+        case = part.launch(*args, **kwargs) if part.launch else Case(args, kwargs)
+    except (TypeError, ValueError) as e:  # the arguments are a person's
+        takes = ", ".join(inspect.signature(part.launch).parameters) if part.launch else "other arguments"
+        raise CourseError(f'lab.run("{part.id}", ...) takes {takes}. ({e})') from None
     wall = part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
-    trial = attempt([program], part, [pack(Case(args, kwargs))], mode, wall, note)[0]
+    trial = attempt([program], part, [pack(case)], mode, wall, note)[0]
     if trial.load_error:
         raise CourseError(_load_sentence(trial, program))
     record = trial.records.get(0)
     if record is None:
-        raise CourseError(_missing(part, 0, Case(args), trial, None).says)
+        raise CourseError(_missing(part, 0, case, trial, None).says)
     if "raised" in record:
         place = _place(record["raised"]["line"], program)
         raise CourseError(f"It raised {record['raised']['type']}: {record['raised']['message']}{place}")
-    return record["returned"], trial.stdout.rstrip()
+    outside = [sentence(event) for event in record["events"] if event["kind"] == "outside"]
+    said = "\n".join([*outside, *filter(None, [trial.stdout.rstrip()])])
+    if not isinstance(case, Launch):
+        return record["returned"], said
+    written = record["written"]
+    return next(iter(written.values())) if len(written) == 1 else written, said
 
 
 def argument_names(solution: Program) -> list[str]:

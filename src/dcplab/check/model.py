@@ -35,7 +35,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Buf:
-    """Stands, in ``Launch.args``, for a buffer of the launch; ``dtype`` (a torch dtype's name) views the same bytes as another type."""
+    """Stands, in ``Launch.args``, for a buffer of the launch; ``dtype`` (a torch dtype's name) views it as another type."""
 
     name: str
     dtype: str | None = None
@@ -92,9 +92,10 @@ class Part:
     ``not_here(mode_name)`` returns a sentence where an environment ("cpu" or "gpu") cannot judge this part, else None.
     ``close``, for float results: every element within ``close * (1 + |expected|)``; None compares exactly.
     ``compare(case, got, expected)`` replaces the general comparison; it returns None or a sentence.
-    ``drive(entry, *args, **kwargs)`` is called in the child in place of the entry, where arguments cannot travel as data (a class
-    under test, a callback). It is sent as source, so it must stand alone: its imports inside it.
+    ``drive(entry, *args, **kwargs)`` is called in the child in place of the entry, where arguments cannot travel as data (a
+    class under test, a callback). It is sent as source, so it must stand alone: its imports inside it.
     ``may_import`` names modules of the course that an answer to this part may import; else it may import none.
+    ``launch(*args)``, for a kernel: the Launch that `lab.run` makes of a learner's own arguments.
     """
 
     id: str
@@ -114,6 +115,7 @@ class Part:
     compare: Callable[[Any, Any, Any], str | None] | None = None
     drive: Callable | None = None
     may_import: tuple[str, ...] = ()
+    launch: Callable[..., Launch] | None = None
 
 
 @dataclass(frozen=True)
