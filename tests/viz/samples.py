@@ -3,6 +3,7 @@
 from dcplab import viz
 
 BIG = 2**31 + 5
+MEMORY = [("layer 0", 0, 16), ("layer 1", 16, 32), ("somebody else's", 32, 48)]
 CALLS = {
     "strip": lambda: viz.owner_strip(range(16, 48), 4),
     "strip, three ranks": lambda: viz.owner_strip(range(12, 36), 3),
@@ -21,6 +22,9 @@ CALLS = {
     "flattened": lambda: viz.flattened([[8, 9, 10, 11], [0, 0, 0, 0], [16, 17, 18, 19]], [2, 0, 1], [3, 2, 0]),
     "lanes": lambda: viz.kernel_lanes([16, 17, 18, -1, 20, 21, 22, 23, 24, 25], 1, 4, 8),
     "lanes, big": lambda: viz.kernel_lanes([BIG, BIG + 1, -1], 2, 3, 2),
+    "memory": lambda: viz.memory_map(MEMORY, [("loc 8", "layer 0", 8), ("loc 24", "layer 0", 24), ("loc 31", "layer 1", 60)]),
+    "memory, many accesses": lambda: viz.memory_map(MEMORY, [(f"loc {v}", "layer 0", v) for v in range(40)]),
+    "memory, bytes": lambda: viz.memory_map([("c-KV", 0, 2**33), ("canary", 2**33, 2**33 + 1024)], unit="byte"),
     "owner table": lambda: viz.owner_table().picture,
     "owner table, tail": lambda: viz.owner_table(2, 4, 14, selected=31).picture,
     "owner table, three ranks": lambda: viz.owner_table(3, 5, 22, requests={"prompt": 17, "B": [45, 46]}).picture,

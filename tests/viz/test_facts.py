@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from dcplab import viz
 
+from .samples import MEMORY
+
 locs = st.lists(st.integers(-1, 2**40), min_size=1, max_size=20)
 ranks = st.integers(1, 9)
 
@@ -133,6 +135,20 @@ def test_owner_table_rows_are_all_right(dcp_size, page_size, size):
         assert [int(c) for c in cells[3:5]] == [loc // page_size, loc // (page_size * dcp_size)]
         assert ("never issued" in cells[6]) == (loc < page_size * dcp_size)
         assert ("last loc" in cells[6]) == (loc == largest)
+
+
+def test_an_access_is_shown_where_it_lands():
+    picture = viz.memory_map(MEMORY, [("loc 8", "layer 0", 8), ("loc 24", "layer 0", 24), ("loc 29", "layer 1", 48)])
+    assert picture.table.rows == (
+        ("loc 8", "layer 0", "8", "layer 0", "8", "yes"),
+        ("loc 24", "layer 0", "24", "layer 1", "8", "no"),
+        ("loc 29", "layer 1", "48", "not mapped", "-", "no"),
+    )
+    assert "2 of 3 accesses" in picture.caption
+    assert [b.text for b in picture.scene.boxes if b.mark] == [
+        "loc 24: row 24, meant for layer 0",
+        "loc 29: row 48, meant for layer 1",
+    ]
 
 
 def test_the_sentence_names_every_space():

@@ -148,6 +148,14 @@ def test_a_static_view_comes_first_and_has_no_script(table, monkeypatch):
     assert "application/vnd.jupyter.widget-view+json" in live and "JupyterLab" in live["text/plain"]
 
 
+def test_without_a_live_view_the_static_one_is_still_shown(table, monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    monkeypatch.setattr("dcplab.viz.widget._Live.__init__", lambda *_: (_ for _ in ()).throw(ImportError("no anywidget")))
+    table._ipython_display_()
+    assert "text/html" in shown[0] and "no anywidget" in shown[1]["text/plain"]
+
+
 @pytest.mark.slow
 def test_a_notebook_with_every_picture_stays_small_and_needs_no_network():
     nbformat = pytest.importorskip("nbformat", reason="nbformat comes with JupyterLab, which this needs")

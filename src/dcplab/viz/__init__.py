@@ -1,6 +1,7 @@
 """Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table` a live one."""
 
 from .lanes import kernel_lanes
+from .memory import memory_map
 from .pages import two_page_tables, widened_page
 from .picture import Picture
 from .requests import flattened
@@ -13,6 +14,7 @@ __all__ = [
     "flattened",
     "kernel_lanes",
     "localized",
+    "memory_map",
     "owner_strip",
     "owner_table",
     "rank_table",

@@ -16,7 +16,7 @@ from .picture import Picture, notice
 
 # The static picture is there for viewers without a kernel. Where the live table has been drawn, this hides it.
 _HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
-_NO_KERNEL = "The live table needs a running kernel: run this cell in JupyterLab."
+_NO_KERNEL = "This table is live where a kernel runs: run this cell in JupyterLab."
 
 
 def owner_table(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> OwnerTable | Picture:
@@ -58,9 +58,13 @@ class OwnerTable:
         from IPython.display import display
 
         picture = self.picture
-        html = f'<div class="dcplab-static">{picture.html}</div>'
+        html = f'<div class="dcplab-static">{picture.html}<p>{_NO_KERNEL}</p></div>'
         display({"text/html": html, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
-        view = self.widget._repr_mimebundle_()
+        try:
+            view = self.widget._repr_mimebundle_()
+        except Exception as error:  # no ipywidgets, no anywidget, no comm: the static picture is there already
+            display({"text/plain": f"There is no live table here ({type(error).__name__}: {error})."}, raw=True)
+            return
         bundle, metadata = view if isinstance(view, tuple) else (view, {})
         display({**bundle, "text/plain": _NO_KERNEL}, raw=True, metadata=metadata)
 
