@@ -1,0 +1,110 @@
+"""Rows as spreadsheets and pages show them."""
+
+import csv
+import html.parser
+import io
+from pathlib import Path
+
+import pytest
+
+from dcplab.check.model import CheckResult, Table
+from dcplab.errors import CourseError
+from dcplab.grade import feedback, rows
+
+
+def part(identity, outcome="passed", points=60.0, **more):
+    given = dict(lab="01_a", part=identity, outcome=outcome, points=points, max_points=60.0, message="Right on all 2 cases.")
+    return CheckResult(**given | dict(seed=7, mode="cpu", versions={"torch": "2.13.0"}) | more)
+
+
+def row(**more):
+    given = dict(path="a.ipynb", status="graded", points=60.0, max_points=120.0, parts=(part("1a"), part("1b", "wrong", 0.0)))
+    return rows.Row(**given | dict(lab="01_a", seed=7) | more).to_json()
+
+
+def test_csv_survives_names_that_quote_and_names_that_calculate():
+    given = [
+        row(student='Li, "Ann"', path="x\ny.ipynb"),
+        row(student="=1+1", path="@SUM(A1)"),
+        row(student="-2", message=" +cmd|' /C calc'!A0"),
+    ]
+    text = rows.to_csv(given, ["1a", "1b"])
+    read = list(csv.DictReader(io.StringIO(text)))
+    assert [r["student"] for r in read] == ['Li, "Ann"', "'=1+1", "'-2"]
+    assert [r["path"] for r in read] == ["x\ny.ipynb", "'@SUM(A1)", "a.ipynb"]
+    assert read[2]["message"] == "' +cmd|' /C calc'!A0"
+    assert [(r["points"], r["1a"], r["1b"], r["1a outcome"], r["1b outcome"]) for r in read] == [
+        ("60.0", "60.0", "0.0", "passed", "wrong")
+    ] * 3
+
+
+def test_a_row_without_parts_has_empty_columns():
+    read = list(csv.DictReader(io.StringIO(rows.to_csv([row(status="missing", points=0.0, parts=())], ["1a"]))))
+    assert (read[0]["status"], read[0]["points"], read[0]["1a"], read[0]["1a outcome"]) == ("missing", "0.0", "", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        ("/c/submitted/ann/01_a/01_a.ipynb", "ann"),
+        ("/submitted/x/submitted/Li, Ann/01_a/sub/01_a.ipynb", "Li, Ann"),
+        ("/c/autograded/bob/01_a/01_a.ipynb", "bob"),
+        ("/c/submitted/01_a.ipynb", None),
+        ("/home/ann/01_a.ipynb", None),
+    ],
+)
+def test_the_student_of_an_nbgrader_tree(path, student):
+    assert rows.student_of(Path(path)) == student
+
+
+def test_a_file_is_replaced_whole_and_is_its_owners_alone(tmp_path):
+    path = tmp_path / "new" / "rows.json"
+    rows.write(path, "one")
+    rows.write(path, "two")
+    assert path.read_text() == "two"
+    assert path.stat().st_mode & 0o077 == 0
+    assert [p.name for p in path.parent.iterdir()] == ["rows.json"]
+
+
+def test_a_target_that_cannot_be_written_is_said_before_grading(tmp_path):
+    (tmp_path / "file").write_text("")
+    for target in (tmp_path, tmp_path / "file" / "rows.json"):
+        with pytest.raises(CourseError):
+            rows.check_writable(target)
+
+
+class Page(html.parser.HTMLParser):
+    """Text and attributes of a page; anything that would load or run something is noted."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.active = "", []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        names = dict(attrs)
+        if tag in ("script", "img", "link", "iframe", "object") or {"src", "onload", "onclick", "onerror"} & names.keys():
+            self.active.append((tag, names))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_a_page_shows_the_diagnosis_first_and_runs_nothing():
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    table = Table(("loc", "yours", "expected"), (("11", evil, "3"),), "One loc.")
+    wrong = part("1b", "wrong", 0.0, message=f"That is the row, not the owner. {evil}\nmore", table=table, detail="SECRET")
+    page = feedback.page(row(parts=(part("1a"), wrong), student=evil, path=evil))
+    shown = Page(page)
+    assert shown.active == []
+    assert evil in shown.text
+    assert "SECRET" not in page
+    assert shown.text.index("That is the row, not the owner.") < shown.text.index("expected")
+    assert "01_a: 60 of 120 points" in shown.text
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_pages_of_different_paths_have_different_names():
+    names = {feedback.file_name(p) for p in ("a/b.ipynb", "a_b.ipynb", "a b.ipynb", "../../etc/passwd", "x" * 500, "\udcff")}
+    assert len(names) == 6
+    assert all("/" not in name and len(name) < 110 for name in names)
