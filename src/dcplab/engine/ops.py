@@ -167,8 +167,8 @@ def _sparse_mla(q, kv, indices, counts, sm_scale):
         longest = int(counts.max()) if len(counts) else 0
         indices, valid = indices[:, :longest], valid[:, :longest]  # a compacted list costs what it holds
     width = kv.shape[1]
-    picked = kv[torch.where(valid, indices, 0).to(torch.int64)].float()  # [T, k, width]
-    picked = torch.where(valid[..., None], picked, 0.0)  # what a masked entry holds may be NaN
+    picked = kv[torch.where(valid, indices, 0).to(torch.int64)]  # [T, k, width]
+    picked = picked.masked_fill_(~valid[..., None], 0.0).float()  # what a masked entry holds may be NaN
     scores = torch.einsum("thd,tkd->thk", q.float(), picked) * sm_scale
     scores = torch.where(valid[:, None, :], scores, MINUS_INF)
     lse = torch.logsumexp(scores, -1) if scores.shape[-1] else torch.full(scores.shape[:2], MINUS_INF)

@@ -414,7 +414,9 @@ class Engine:
         tokens, faults = everyone[:, :-1], everyone[:, -1]
         if faults.any():
             rank = int(faults.nonzero()[0])
-            raise ServerCrash(f"illegal memory access on rank {rank}: {int(faults[rank])} addresses beyond what is mapped")
+            seen = self.watcher.first_unmapped
+            where = f" First, in {seen.op} on {seen.buffer}: index {seen.high} is not in mapped memory." if seen else ""
+            raise ServerCrash(f"illegal memory access on rank {rank}: {int(faults[rank])} addresses beyond what is mapped.{where}")
         self.metrics.diverged += int((tokens != tokens[0]).any(0).sum())
         return tokens[0].tolist()
 

@@ -100,6 +100,7 @@ class Watcher:
     trusted: frozenset[str] = frozenset()
     first_misuse: Access | None = None
     first_outside: Access | None = None
+    first_unmapped: Access | None = None
     wrong: list[Access] = field(default_factory=list)
     highest: dict[str, int] = field(default_factory=dict)
     outside: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -158,7 +159,7 @@ class Watcher:
         out = live >= buffer.slots
         if high >= buffer.slots or misuse:
             self._wrong(arena, rank, buffer, live, out, given, misuse, op, write, low, high)
-        if write and locs is not None and not misuse:
+        if write and locs is not None:
             inside = used & (flat < buffer.slots)
             self._held(arena, rank, buffer)[flat[inside]] = locs.reshape(-1)[inside].to(torch.int64)
 
@@ -196,6 +197,8 @@ class Watcher:
         if access.outside:
             if self.first_outside is None:
                 self.first_outside = access
+            if access.unmapped and self.first_unmapped is None:
+                self.first_unmapped = access
             key = (op, buffer.name)
             self.outside[key] = self.outside.get(key, 0) + access.outside
             if write:

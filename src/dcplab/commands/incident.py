@@ -1,0 +1,118 @@
+"""Replay the incident on a small server.
+
+Three questions on a fresh server, two long requests, the same questions again. Prints what was asked and what
+came, the watermark against each buffer, the first wrong operation, and what was overwritten.
+
+  ./course incident                         the server as it was reported
+  ./course incident --defects none          with every patch
+  ./course incident --defects ckv_write     with one patch missing"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+HELP = "replay the incident: right, two long requests, wrong"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--defects", default="unpatched", metavar="A,B", help="switches, or none, unpatched, upstream, all (default: unpatched)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the switches and stop")
+    server_arguments(parser)
+    parser.add_argument("--level", choices=("below", "above", "full"), help="how far the long requests push the watermark")
+    parser.add_argument("--typed", action="store_true", help="refuse the first index of a wrong space, before data is wrong")
+    parser.add_argument("--strict", action="store_true", help="refuse the first index outside its buffer")
+    parser.add_argument("--masked-reads", action="store_true", help="reads outside are masked, as kernels that guard do")
+    parser.add_argument("--json", metavar="FILE", help="write the outcome as JSON too (- for standard output, instead of text)")
+
+
+def server_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `incident` and `isolate` say about a server alike."""
+    parser.add_argument("--dcp-size", type=int, default=4, metavar="D", help="ranks (default: 4)")
+    parser.add_argument("--size", type=int, metavar="C", help="rows one rank's c-KV holds (default: as small as the story allows)")
+    parser.add_argument("--page-size", type=int, metavar="P", help="rows in a page (default: 8 on a CPU, 64 on a GPU)")
+    parser.add_argument("--layers", type=int, default=3, help="DSA layers (default: 3)")
+    parser.add_argument("--topk", type=int, help="keys selected for a query (default: 64 on a CPU, 2048 on a GPU)")
+    parser.add_argument("--chunk", type=int, help="tokens extended in a step (default: 256 on a CPU, 4096 on a GPU)")
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="default: a GPU where there is one")
+    parser.add_argument(
+        "--ranks", default="local", choices=("local", "gloo", "nccl"), help="one process, a process a rank, or torchrun's (default: local)"
+    )
+
+
+def wish_of(args: argparse.Namespace):
+    from dcplab.engine.launch import Wish
+
+    return Wish(args.device, args.ranks, args.dcp_size, args.size, args.page_size, args.layers, args.topk, args.chunk)
+
+
+def run(args: argparse.Namespace) -> int:
+    from dcplab.engine import defects as switches
+
+    if args.list:
+        width = max(map(len, switches.NAMES))
+        print("\n".join(f"{d.name:<{width}}  {d.does} ({d.source})" for d in switches.ALL))
+        return 0
+    from dcplab.engine import launch, scenario
+
+    chosen = switches.parse(args.defects)
+    wish = wish_of(args)
+    launch.config(wish)  # bad input is refused before any process is started
+    level = args.level or scenario.default_level(chosen)
+    launch.on_every_rank(wish, play, chosen, level, (args.typed, args.strict, args.masked_reads), args.json)
+    return 0
+
+
+def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool], to_json: str | None) -> None:
+    """One process's share of the story; the one that hosts rank 0 prints."""
+    from dcplab.engine import comm, launch, report, scenario
+    from dcplab.engine.scheduler import Engine
+    from dcplab.engine.typed import SpaceError
+
+    typed, strict, masked = modes
+    device = launch.device(wish)
+    config = scenario.settings(launch.config(wish), chosen)
+    ranks = comm.make(wish.ranks, wish.dcp_size, device)
+    try:
+        try:
+            engine = Engine(config, chosen, ranks, typed=typed, strict=strict, neighbours=not masked)
+        except SpaceError as error:
+            if ranks.leads:
+                print(f"Refused before any data: {error}")
+            return
+        out = scenario.story(engine, level, _progress if ranks.leads else None)
+        if not ranks.leads:
+            return
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        _tell(report, config, chosen, level, out, launch.ran_on(wish), to_json)
+    finally:
+        ranks.close()
+
+
+def _tell(report, config, chosen, level, out, ran_on, to_json) -> None:
+    import json
+
+    from dcplab import mode
+
+    if to_json:
+        data = {"ran_on": ran_on, "versions": mode.versions(), "defects": sorted(chosen), "level": level} | report.outcome_data(out)
+        if to_json == "-":
+            print(json.dumps(data, indent=1))
+            return
+        with open(to_json, "w") as f:
+            json.dump(data, f, indent=1)
+    print(report.incident(config, chosen, level, out, ran_on))
+
+
+def _progress(when: str, engine) -> None:
+    """A line that moves on a terminal; in a file, one line an act."""
+    m = engine.metrics
+    if sys.stderr.isatty():
+        text = f"{when}: step {m.steps}, {m.extended} tokens extended, {m.decoded} decoded, watermark {m.largest_loc}"
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    elif getattr(_progress, "act", None) != when:
+        _progress.act = when
+        print(f"{when} ...", file=sys.stderr, flush=True)

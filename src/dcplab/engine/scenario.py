@@ -1,0 +1,179 @@
+"""The incident as an experiment: fresh server and three questions; two long requests; the same questions again.
+
+A *story* is run on one engine and gives an `Outcome`: what was asked, what came, and what the watcher saw. How far the long
+requests push the watermark is the story's *level*: ``below`` what one rank's buffers can address as locs, ``above`` it, as in the
+report (about 1.4 times), or ``full``, to the last slot of the pool.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from dcplab.engine import defects as switches
+from dcplab.engine import text
+from dcplab.engine.arena import Damage
+from dcplab.engine.backend import CapacityAlarm, Monitor
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.pools import DeviceAssert
+from dcplab.engine.scheduler import Engine, Metrics, ServerCrash, Watermark
+from dcplab.engine.text import Question
+from dcplab.engine.trace import Access, Hit
+from dcplab.engine.typed import SpaceError
+from dcplab.errors import CourseError
+
+LEVELS = ("below", "above", "full")
+RATIO = {"below": 0.95, "above": 1.4}  # the watermark the long requests leave, in rows of one rank's c-KV
+VERDICTS = ("right", "silent corruption", "alarm", "crash", "refused")
+
+Progress = Callable[[str, Engine], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``when`` is the story's act: fresh, long, or again."""
+
+    when: str
+    question: Question
+    got: str
+
+    @property
+    def right(self) -> bool:
+        return self.got == self.question.answer
+
+
+@dataclass
+class Outcome:
+    """What a story came to. ``verdict`` is one of `VERDICTS`; ``why`` the words of a crash, an alarm or a refusal."""
+
+    verdict: str = "right"
+    why: str = ""
+    answers: list[Answer] = field(default_factory=list)
+    watermarks: list[Watermark] = field(default_factory=list)
+    largest_loc: int = -1
+    first_misuse: Access | None = None
+    first_outside: Access | None = None
+    overwritten: dict[tuple[str, str], Hit] = field(default_factory=dict)
+    canaries: list[Damage] = field(default_factory=list)
+    monitor: Monitor | None = None
+    metrics: Metrics | None = None
+    holders: dict[int, str] = field(default_factory=dict)  # loc of a victim -> who held it
+    seconds: float = 0.0
+
+    @property
+    def wrong(self) -> list[Answer]:
+        return [a for a in self.answers if not a.right]
+
+
+def settings(config: ServerConfig, defects: Iterable[str]) -> ServerConfig:
+    """The config with whatever its defects need to be reachable: mixed batches, or a draft."""
+    chosen = set(defects)
+    if "mixed" in chosen:
+        config = replace(config, mixed=True)
+    if "draft_page" in chosen and not config.draft_tokens:
+        config = replace(config, draft_tokens=3)
+    return config
+
+
+def default_level(defects: Iterable[str]) -> str:
+    """The lowest level at which a set of defects can show: what #36989 leaves, and the draft's page, only at the last page."""
+    chosen = set(defects)
+    return "full" if chosen and chosen <= {"index_k_short", "assert_short", "draft_page"} else "above"
+
+
+AGAIN = 3 * 2  # pages that the questions take when they are asked again: their ends, and the answers
+
+
+def default_size(page_size: int, dcp_size: int) -> int:
+    """A size C, in whole pages, at which the story has room at every level: what lies between one rank's rows and ``above`` holds
+    the questions twice, and the two long requests are more tokens than one rank has rows."""
+    width = page_size * dcp_size
+    need = (3 * (max(64, 3 * width // 2) // width) + AGAIN + 2) * width
+    return max(64, -(-int(need / (RATIO["above"] - 1) * 1.05) // page_size)) * page_size if dcp_size > 1 else 64 * page_size * 2
+
+
+def ask_length(config: ServerConfig) -> int:
+    """Words of a question: long enough that its beginning is whole allocator pages, which a prefix cache keeps."""
+    return max(64, 3 * config.width // 2)
+
+
+def documents(engine: Engine, level: str) -> list[Question]:
+    """Two long requests that bring the watermark to ``level``, given the pages held already. CourseError where they cannot."""
+    c, ask = engine.config, 4
+    held = c.pages - engine.allocator.available
+    if level == "full":
+        target = c.pages
+    else:
+        target = min(int(RATIO[level] * (c.size + c.page_size)) // c.width - 1 - AGAIN, c.pages - AGAIN)
+    room = target - held
+    # The capacity assert is evaluated only where there are more tokens than one rank has rows.
+    few = level == "above" and c.dcp_size > 1 and room * c.width <= c.size + c.page_size
+    if few or room < 2 or room // 2 * c.width - ask < 24:
+        raise CourseError(
+            f"A pool of {c.size} rows ({c.pages} pages of {c.width} locs) is too small for this story: the questions hold {held} pages, "
+            f"and two long requests must fit {level} one rank's rows. A size of {default_size(c.page_size, c.dcp_size)} will do."
+        )
+    pages = [room // 2, room - room // 2]
+    # One position more than the prompt and all but the last answer word are stored: the last slot of the last page is used.
+    return [text.document(n * c.width - ask, seed) for seed, n in enumerate(pages)]
+
+
+def story(engine: Engine, level: str, progress: Progress | None = None) -> Outcome:
+    """Run the incident on a fresh engine. Crashes and alarms end it and are part of its outcome."""
+    start, out = time.perf_counter(), Outcome()
+    asked = text.questions(ask_length(engine.config))
+    force = "retract" in engine.defects
+    try:
+        _act(engine, "fresh", asked, out, progress)
+        _act(engine, "long", documents(engine, level), out, progress)
+        _act(engine, "again", asked, out, progress, retract=force)
+    except (ServerCrash, DeviceAssert) as error:
+        out.verdict, out.why = "crash", str(error)
+    except CapacityAlarm as error:
+        out.verdict, out.why = "alarm", str(error)
+    except (SpaceError, IndexError) as error:  # typed or strict mode
+        out.verdict, out.why = "refused", str(error)
+    else:
+        out.verdict = "silent corruption" if out.wrong else "right"
+    watcher = engine.watcher
+    out.watermarks, out.largest_loc = engine.watermarks(), engine.metrics.largest_loc
+    out.first_misuse, out.first_outside, out.overwritten = watcher.first_misuse, watcher.first_outside, dict(watcher.overwritten)
+    out.canaries = engine.workers[0].arena.damage()
+    out.monitor, out.metrics = engine.shared.monitor, engine.metrics
+    out.holders = {h.loc: engine.owner_of(h.loc) for h in out.overwritten.values() if h.loc is not None}
+    out.seconds = time.perf_counter() - start
+    return out
+
+
+def _act(engine: Engine, when: str, asked: list[Question], out: Outcome, progress: Progress | None, retract: bool = False) -> None:
+    """Ask, wait, and take down the answers of those that finished, also where the server dies on the way."""
+    requests = []
+    try:
+        for i, question in enumerate(asked):
+            request = engine.submit(question.prompt, question.words, question.name)
+            requests.append((question, request))
+            # In mixed mode requests come one by one, so that some decode while others extend.
+            while engine.config.mixed and i + 1 < len(asked) and not request.output:
+                _step(engine, when, progress)
+        while engine.busy:
+            _step(engine, when, progress)
+            ready = [r for r in engine.running if not r.extending]
+            if retract and ready:  # once, as memory pressure would do it
+                engine.retract(ready[0])
+                retract = False
+    finally:
+        out.answers += [Answer(when, q, engine.text(r)) for q, r in requests if r.finished]
+
+
+def _step(engine: Engine, when: str, progress: Progress | None) -> None:
+    engine.step()
+    if progress:
+        progress(when, engine)
+
+
+def isolate_subsets() -> list[frozenset[str]]:
+    """The defects left by every subset of the five patches, from no patch to all of them."""
+    names = switches.PATCHES
+    subsets = [frozenset(n for i, n in enumerate(names) if not mask >> i & 1) for mask in range(1 << len(names))]
+    return sorted(subsets, key=lambda left: (-len(left), [names.index(n) for n in sorted(left, key=names.index)]))
