@@ -87,9 +87,9 @@ def _write(kv: Tensor, nope: Tensor, rope: Tensor | None, locs: Tensor, dcp_rank
     n = locs.shape[0]
     if n == 0 or width + width_r == 0:
         return
-    rows = tile_rows((width + width_r) * max(kv.element_size(), nope.element_size()), most=32)
-    # Enough locs for about two tiles of owned rows, fewer where that would leave multiprocessors idle.
-    block = min(clamp_pow2(2 * rows * dcp_size, 32, 1024), clamp_pow2(n // 512, 16, 1024))
+    rows = tile_rows(width * max(kv.element_size(), nope.element_size()), most=32)
+    # As many locs as hold about a tile of owned rows, fewer where that would leave multiprocessors idle.
+    block = min(clamp_pow2(rows * dcp_size, 16, 1024), clamp_pow2(n // 512, 16, 1024))
     rope = nope if rope is None else rope
     with on(device):
         write_ckv_kernel[(triton.cdiv(n, block),)](
@@ -107,8 +107,9 @@ def _write(kv: Tensor, nope: Tensor, rope: Tensor | None, locs: Tensor, dcp_rank
             DCP_SIZE=dcp_size,
             BLOCK=block,
             ROWS=min(rows, block),
-            COLS=triton.next_power_of_2(width),
+            COLS=triton.next_power_of_2(max(width, 1)),
             COLS_R=triton.next_power_of_2(max(width_r, 1)),
+            num_warps=8,
         )
 
 

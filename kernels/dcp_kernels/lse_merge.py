@@ -77,7 +77,7 @@ def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
     rows = tokens * heads
     if rows:
         cols = triton.next_power_of_2(max(width, 1))
-        tile = tile_rows(4 * cols, most=64)
+        tile = tile_rows(4 * cols, 4096, most=64)
         with on(device):
             merge_lse_kernel[(triton.cdiv(rows, tile),)](
                 outs,
@@ -92,5 +92,6 @@ def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
                 V=width,
                 ROWS=tile,
                 COLS=cols,
+                num_warps=2,
             )
     return out, lse

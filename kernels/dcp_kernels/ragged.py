@@ -12,7 +12,31 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dcp_kernels.runtime import check_devices, check_indices, check_rows, on, raw, tile_rows
+from dcp_kernels.runtime import check_devices, check_indices, check_rows, clamp_pow2, on, raw, tile_rows
+
+
+@triton.jit(do_not_specialize=["requests"])
+def cumulative_lengths_kernel(prefix_ptr, start_ptr, extend_ptr, cu_ptr, requests, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    """One program: ``cu [3, requests + 1]`` int64 with leading zeros: rows of the workspace, of a padded shard, new tokens.
+
+    A torch cumsum of the same three costs six launches, a third of the time of a whole workspace.
+    """
+    total = tl.zeros((), tl.int64)
+    rows = tl.zeros((), tl.int64)
+    new = tl.zeros((), tl.int64)
+    for first in range(0, requests + 1, BLOCK):
+        i = first + tl.arange(0, BLOCK)  # entry i sums the requests before i
+        before = (i > 0) & (i <= requests)
+        prefix = tl.load(prefix_ptr + i - 1, mask=before, other=0).to(tl.int64)
+        start = tl.load(start_ptr + i - 1, mask=before, other=0).to(tl.int64)
+        fresh = tl.load(extend_ptr + i - 1, mask=before, other=0).to(tl.int64)
+        padded = tl.where(prefix > 0, (prefix + start % DCP_SIZE + DCP_SIZE - 1) // DCP_SIZE, 0)
+        tl.store(cu_ptr + i, total + tl.cumsum(prefix + fresh, 0), mask=i <= requests)
+        tl.store(cu_ptr + requests + 1 + i, rows + tl.cumsum(padded, 0), mask=i <= requests)
+        tl.store(cu_ptr + 2 * (requests + 1) + i, new + tl.cumsum(fresh, 0), mask=i <= requests)
+        total += tl.sum(prefix + fresh, 0)
+        rows += tl.sum(padded, 0)
+        new += tl.sum(fresh, 0)
 
 
 @triton.jit(do_not_specialize=["requests", "steps"])
@@ -121,7 +145,10 @@ def assemble_ragged(
 
 
 def _cumulative(prefix_lens: Tensor, starts: Tensor, extend_lens: Tensor, dcp_size: int) -> Tensor:
-    """Int64 ``[3, requests + 1]`` with leading zeros: rows of the workspace, of each padded shard, and of the new tokens."""
-    prefix, fresh = prefix_lens.to(torch.int64), extend_lens.to(torch.int64)
-    padded = (prefix + starts % dcp_size + dcp_size - 1) // dcp_size * (prefix > 0)
-    return torch.nn.functional.pad(torch.stack([prefix + fresh, padded, fresh]).cumsum(1), (1, 0))
+    """Int64 ``[3, requests + 1]``: the cumulative lengths that ``assemble_ragged_kernel`` searches."""
+    requests = prefix_lens.numel()
+    cu = torch.empty(3, requests + 1, dtype=torch.int64, device=prefix_lens.device)
+    lens = (prefix_lens.contiguous(), starts.contiguous(), extend_lens.contiguous())
+    with on(cu.device):
+        cumulative_lengths_kernel[(1,)](*lens, cu, requests, DCP_SIZE=dcp_size, BLOCK=clamp_pow2(requests, 16, 1024))
+    return cu

@@ -63,7 +63,7 @@ def localize_topk_kernel(
     for first in range(0, k, COLS):
         c = first + tl.arange(0, COLS)
         inside = (q < queries)[:, None] & (c < k)[None, :]
-        loc = tl.load(loc_ptr + q[:, None] * loc_stride + c[None, :], mask=inside, other=-1).to(tl.int64)
+        loc = tl.load(loc_ptr + q[:, None] * loc_stride + c[None, :], mask=inside, other=-1)
         owned = (loc >= 0) & (loc % DCP_SIZE == dcp_rank)
         flag = owned.to(tl.int32)
         place = total[:, None] + tl.cumsum(flag, 1) - 1

@@ -63,7 +63,7 @@ def launches() -> dict[str, tuple]:
     from dcp_kernels.index_k import read_index_k_kernel, write_index_k_kernel
     from dcp_kernels.index_space import localize_page_table_kernel
     from dcp_kernels.lse_merge import merge_lse_kernel
-    from dcp_kernels.ragged import assemble_ragged_kernel
+    from dcp_kernels.ragged import assemble_ragged_kernel, cumulative_lengths_kernel
     from dcp_kernels.rows import gather_rows_kernel, scatter_rows_kernel
     from dcp_kernels.topk_transform import localize_topk_kernel, topk_to_paged_kernel, topk_to_ragged_kernel
 
@@ -122,6 +122,14 @@ def launches() -> dict[str, tuple]:
             DCP_SIZE=8,
             ROWS=8,
             COLS=1024,
+        ),
+        "cumulative_lengths": of(
+            cumulative_lengths_kernel,
+            "prefix_ptr:*i64 start_ptr:*i64 extend_ptr:*i64 cu_ptr:*i64",
+            "requests",
+            "requests",
+            DCP_SIZE=8,
+            BLOCK=16,
         ),
         "gather_rows": of(
             gather_rows_kernel,

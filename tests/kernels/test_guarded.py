@@ -26,7 +26,6 @@ def test_a_lane_too_many_is_caught(device, load, store, caught, gap):
     with run:
         with memory.watched():
             copy[(1,)](src, dst, 6, src.stride(0), dst.stride(0), load, store, 8, 8)
-    assert not caught or torch.equal(dst, src) or INTERPRETED
 
 
 def test_a_changed_input_is_caught(device):

@@ -14,6 +14,7 @@ SM90 = Path(__file__).with_name("sm90.py")
 # 8-byte ones: a table whose length is no multiple of 16.
 BUDGET = {
     "assemble_ragged": (64, 16, 16),
+    "cumulative_lengths": (48, 8, 8),
     "gather_rows": (64, 16, 16),
     "localize_page_table": (40, 8, 8),
     "localize_topk": (112, 16, 4),

@@ -54,14 +54,13 @@ def test_replicated_ranks_show_in_the_lse_only(device):
     """Every rank computes the same full partial: the output stays right, the LSE is too large by log2(D)."""
     outs, lses = torch.randn(1, 2, 3, 16, device=device), torch.randn(1, 2, 3, device=device)
     out, lse = lse_merge.merge_lse(outs.expand(4, -1, -1, -1), lses.expand(4, -1, -1))
-    assert torch.allclose(out, outs[0]) and torch.allclose(lse, lses[0] + 2)
+    assert torch.allclose(out, outs[0], atol=1e-6) and torch.allclose(lse, lses[0] + 2, atol=1e-5)
 
 
 def test_transposed_inputs(device):
-    outs, lses = torch.randn(5, 2, 3, 16, device=device).transpose(0, 2), torch.randn(2, 3, 5, device=device).permute(1, 0, 2)
-    lses = lses[:, :, :].transpose(1, 2).contiguous().transpose(1, 2)
-    got, expected = lse_merge.merge_lse(outs, lses), reference.merge_lse(outs, lses)
-    assert torch.allclose(got[0].double(), expected[0]) and torch.allclose(got[1].double(), expected[1])
+    outs, lses = torch.randn(5, 2, 3, 16, device=device).transpose(0, 2), torch.randn(5, 3, 2, device=device).permute(1, 2, 0)
+    for got, expected in zip(lse_merge.merge_lse(outs, lses), reference.merge_lse(outs, lses), strict=True):
+        assert (got - expected).norm() <= 1e-5 * expected.norm()
 
 
 def test_what_does_not_fit_is_refused(device):
