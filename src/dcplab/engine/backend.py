@@ -19,7 +19,7 @@ import torch
 from dcplab.engine import ops
 from dcplab.engine.arena import Arena
 from dcplab.engine.comm import Distributed, Local
-from dcplab.engine.configurator import ServerConfig, flattened_bound, write_bound
+from dcplab.engine.configurator import WIDTH, ServerConfig, flattened_bound, write_bound
 from dcplab.engine.model import SM_SCALE, Model, Stream
 from dcplab.engine.trace import Watcher
 from dcplab.engine.typed import ExtentError, Space, SpaceError, space_of, tag
@@ -361,6 +361,16 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
             outs.append(rank.attend_ragged(rank.to_locs(positions) if paged else rank.to_ragged(positions)))
     step._capture(outs[0], None)
     return outs
+
+
+def store(step: LayerStep) -> list[torch.Tensor]:
+    """Write only, as a transfer from another server would. What is stored does not depend on attention in this model, so the
+    caches hold what a full extend would leave in them; the outputs are zeros and mean nothing."""
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_locs, raw=step.has("ckv_write"))
+        rank.write_index_k(step.batch.out_locs)
+    config, device = step.shared.config, step.batch.positions.device
+    return [torch.zeros(1, 1, WIDTH, device=device).expand(len(step.batch.positions), config.heads, WIDTH) for _ in step.ranks]
 
 
 STANDARD = Paths(decode=decode, verify=decode, extend=extend)

@@ -119,14 +119,21 @@ def documents(engine: Engine, level: str) -> list[Question]:
     return [text.document(n * c.width - ask, seed) for seed, n in enumerate(pages)]
 
 
-def story(engine: Engine, level: str, progress: Progress | None = None) -> Outcome:
-    """Run the incident on a fresh engine. Crashes and alarms end it and are part of its outcome."""
+def story(engine: Engine, level: str, progress: Progress | None = None, stored: bool = False) -> Outcome:
+    """Run the incident on a fresh engine. Crashes and alarms end it and are part of its outcome.
+
+    ``stored``: the whole pages of the long requests are only written, as a transfer would; their last pages are extended as ever.
+    The caches end up the same, and hours at full scale become minutes.
+    """
     start, out = time.perf_counter(), Outcome()
     asked = text.questions(ask_length(engine.config))
     force = "retract" in engine.defects
     try:
         _act(engine, "fresh", asked, out, progress)
-        _act(engine, "long", documents(engine, level), out, progress)
+        long = documents(engine, level)
+        for document in long if stored else ():
+            engine.preload(document.prompt)
+        _act(engine, "long", long, out, progress)
         _act(engine, "again", asked, out, progress, retract=force)
     except (ServerCrash, DeviceAssert) as error:
         out.verdict, out.why = "crash", str(error)

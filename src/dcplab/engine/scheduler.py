@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -92,7 +92,15 @@ class Engine:
         self.cache = PrefixCache(self.allocator)
         self.table = RequestTable(config.max_requests, config.longest, config.width, self.device)
         specs = configurator.specs(config, self.defects)
-        self.watcher = Watcher(config.dcp_size, watch or typed or strict, typed, strict, neighbours, trusted=self._trusted(specs))
+        self.watcher = Watcher(
+            config.dcp_size,
+            self.comm.ranks[0],
+            watch or typed or strict,
+            typed,
+            strict,
+            neighbours,
+            trusted=self._trusted(specs),
+        )
         if typed:
             self._check_extents(specs)
         tail = configurator.tail_bytes(config)
@@ -148,6 +156,36 @@ class Engine:
         requests = [self.submit(p, n) for p, n in zip(prompts, wanted, strict=True)]
         self.run()
         return [r.output for r in requests]
+
+    def preload(self, prompt: str | Sequence[int]) -> int:
+        """Store a prefix in whole pages and keep it in the prefix cache, as if it had been transferred here: written, never attended
+        to. Gives the positions stored; 0 where there is no prefix cache or no room."""
+        request = self.submit(prompt, 1)
+        self.waiting.remove(request)
+        whole = (len(request.tokens) - 1) // self.config.width * self.config.width
+        if not self.config.prefix_cache or not self.table.available or not self._room(self.allocator.pages_needed(0, whole)):
+            return 0
+        self.allocator.grow(request.pages, whole)
+        request.slot = self.table.take()
+        paths, self.paths = self.paths, replace(self.paths, extend=backend.store)
+        try:
+            for pool in self.pools:
+                pool.state[request.slot] = 0
+            while request.stored < whole:
+                end = min(request.stored + self.config.chunk, whole)
+                self.metrics.steps += 1
+                self.watcher.step = self.metrics.steps
+                self._forward("extend", [(request, request.stored, end)], [request.tokens[request.stored : end]])
+                request.stored = end
+        except ServerCrash as error:
+            self.dead = str(error)
+            raise
+        finally:
+            self.paths = paths
+        self.cache.insert(request.tokens[:whole], request.pages)
+        self.allocator.release(request.pages)
+        self.table.give_back(request.slot)
+        return whole
 
     def run(self, progress=None) -> None:
         """Step until nothing is left to do. ``progress(engine)`` is called after each step."""

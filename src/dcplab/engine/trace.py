@@ -91,6 +91,7 @@ class Watcher:
     that ``trusted`` names: those that hold every index they can be given."""
 
     dcp_size: int = 1
+    lead: int = 0  # the rank whose overwrites are summed up: locs are the same on all of them
     on: bool = True
     typed: bool = False
     strict: bool = False
@@ -105,6 +106,7 @@ class Watcher:
     highest: dict[str, int] = field(default_factory=dict)
     outside: dict[tuple[str, str], int] = field(default_factory=dict)
     overwritten: dict[tuple[str, str], Hit] = field(default_factory=dict)
+    _hurt: dict[tuple[str, str], torch.Tensor] = field(default_factory=dict)
     _holds: dict[tuple[int, str], torch.Tensor] = field(default_factory=dict)
     _faults: dict[int, torch.Tensor] = field(default_factory=dict)
 
@@ -201,9 +203,10 @@ class Watcher:
                 self.first_unmapped = access
             key = (op, buffer.name)
             self.outside[key] = self.outside.get(key, 0) + access.outside
-            if write:
+            if write and rank == self.lead:
                 for hit in hits:
-                    self.overwritten[buffer.name, hit.region] = _join(self.overwritten.get((buffer.name, hit.region)), hit)
+                    key = (buffer.name, hit.region)
+                    self.overwritten[key] = _join(self.overwritten.get(key), hit, self._hurt.get(key))
         if len(self.wrong) < KEPT:
             self.wrong.append(access)
         if access.outside and self.strict:
@@ -227,6 +230,10 @@ class Watcher:
             victim = arena.buffers[name]
             slots = _slot(victim, there)
             held = self._held(arena, rank, victim)[slots]
+            if rank == self.lead:
+                self._hurt.setdefault((buffer.name, name), torch.zeros(victim.slots, dtype=torch.bool, device=slots.device))[
+                    slots[held >= 0]
+                ] = True
             held = held[held >= 0]
             hits.append(Hit(name, int(slots.min()), int(slots.max()), len(there), len(held), int(held[0]) if len(held) else None))
         beyond = int((address >= arena.size).sum())
@@ -254,9 +261,9 @@ def _slot(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
     return row * spec.slots_per_row + (byte // key).clamp(max=spec.slots_per_row - 1)
 
 
-def _join(a: Hit | None, b: Hit) -> Hit:
-    if a is None:
-        return b
-    low = b.low if a.low is None else a.low if b.low is None else min(a.low, b.low)
-    high = b.high if a.high is None else a.high if b.high is None else max(a.high, b.high)
-    return Hit(a.region, low, high, a.count + b.count, max(a.held, b.held), a.loc if a.loc is not None else b.loc)
+def _join(a: Hit | None, b: Hit, hurt: torch.Tensor | None) -> Hit:
+    """Two hits of one writer on one region; ``hurt`` marks the slots that held a token when they were hit, each counted once."""
+    if a is None or a.low is None:
+        return b if a is None else Hit(a.region, None, None, a.count + b.count)
+    held = a.held if hurt is None else int(hurt.sum())
+    return Hit(a.region, min(a.low, b.low), max(a.high, b.high), a.count + b.count, held, b.loc if a.loc is None else a.loc)
