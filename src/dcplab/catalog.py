@@ -24,7 +24,7 @@ _BANK_NOTE = re.compile(r"# *(?P<key>says|asks|family|outcome): *(?P<text>.*?) *
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab. ``cells`` are the code cells of its solved notebook, in order; ``preambles`` stand before the answers of a bank."""
+    """One lab. ``cells`` are its solved notebook's code cells, in order; a preamble stands before each answer of a bank."""
 
     name: str  # "01_index_spaces"
     title: str
@@ -72,7 +72,7 @@ class Lab:
         return extract([self.preambles[1], right.source], self.part(right.part).entry)
 
     def setup(self) -> list[str]:
-        """The code cells that are neither answers nor checks: imports and constants, for an answer that comes as a file of its own."""
+        """The code cells that are neither answers nor checks: imports and constants, for an answer alone in a file."""
         return [c.source for c in self.cells if c.role is None]
 
     def _answer(self, identity: str) -> percent.Cell:

@@ -1,7 +1,7 @@
 """What a learner's notebook calls: ``from dcplab import lab``, then ``lab.check("1c")`` and its siblings.
 
-Nothing here runs an answer in the notebook's own process: answers run in disposable children. Everything works in a live kernel (from the cells that
-were executed, in order of execution) and outside one (from the notebook file in ``labs/``).
+Nothing here runs an answer in the notebook's own process: answers run in disposable children. Everything works in a live
+kernel (from the cells that were executed, in order of execution) and outside one (from the notebook file in ``labs/``).
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def start(lab: str) -> Shown:
     return Shown(
         f"Lab {opened.number}: {opened.title}. {len(opened.parts)} parts, about {opened.minutes} minutes.\n"
         f"Mode: {here.label}. {here.reason}\n{versions}\n"
-        f"So far: {done:g} of {opened.points:g} points."
-        + (f" Next: part {n.id}, {n.title}." if (n := _next(opened)) else " All done.")
+        f"So far: {done:g} of {opened.points:g} points. "
+        + (f"Next: part {n.id}, {n.title}." if (n := _next(opened)) else "All done.")
     )
 
 
@@ -87,7 +87,7 @@ def hint(part: str, tier: int | None = None) -> Shown:
 
 
 def explain(part: str, seed: int | None = None) -> Shown:
-    """Everything the check knows: every case with its outcome, the traceback, what your answer printed. Runs with the seed of your last check."""
+    """Every case with its outcome, the traceback, what your answer printed. Draws the inputs of your last check again."""
     lab = catalog.of_part(part)
     found = lab.part(part)
     if seed is None:
@@ -97,7 +97,7 @@ def explain(part: str, seed: int | None = None) -> Shown:
 
 
 def reset(part: str) -> Shown:
-    """Gives back the starter of a part ("1c") or of a whole lab ("01"). Your notebook file is copied first, and the copy's name is shown."""
+    """Gives back the starter of a part ("1c") or of a whole lab ("01"). A notebook file is copied before it is changed."""
     from dcplab import restore
 
     lab, found = _lab_or_part(part)
@@ -126,10 +126,8 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
             mark = "✓" if known.get("best", 0) and known["best"] >= p.points else "·" if not known.get("attempts") else "✗"
             guess = known.get("prediction") or {}
             predicted = "" if not guess else "right" if guess.get("right") else "not right"
-            rows.append(
-                (p.id, p.title, mark, f"{min(known.get('best', 0), p.points):g} of {p.points:g}")
-                + (str(known.get("attempts", "")), str(known.get("hints", "")), predicted)
-            )
+            best = f"{min(known.get('best', 0), p.points):g} of {p.points:g}"
+            rows.append((p.id, p.title, mark, best, str(known.get("attempts", "")), str(known.get("hints", "")), predicted))
     header = ("part", "title", "", "points", "attempts", "hints", "prediction")
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in [header, *rows]]
@@ -137,7 +135,7 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
 
 
 def predict(part: str, answer: str | None = None) -> Any:
-    """Asks the part's question before you run anything. With ``answer`` it commits to it; without, it shows a form. Never waits."""
+    """Asks the part's question before you run anything: a form, or with ``answer`` at once. Never waits."""
     from dcplab import prediction
 
     lab = catalog.of_part(part)

@@ -1,7 +1,7 @@
 """The prediction before a run: a question to commit to, then why the answer is what it is.
 
-In a notebook it is a form that the keyboard works (arrows choose, Tab and Enter commit). Without widgets it is text. It never waits
-for an answer, so Run All goes past it.
+In a notebook it is a form that the keyboard works (arrows choose, Tab and Enter commit). Without widgets it is text. It never
+waits for an answer, so Run All goes past it.
 """
 
 from __future__ import annotations

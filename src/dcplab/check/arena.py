@@ -6,6 +6,7 @@ a store raises nothing, and costs one comparison of the bands. A band cannot sho
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,8 @@ import torch
 from dcplab.check.guard import report
 
 ALIGN = 256
-SMALLEST, LARGEST = 1 << 16, 1 << 24
+PERIOD = 8191
+SMALLEST, LARGEST = 1 << 14, 1 << 24
 
 
 class Arena:
@@ -61,9 +63,14 @@ class Arena:
 
 
 def _pattern(end: int, device, start: int = 0) -> torch.Tensor:
-    """Bytes of the canary: 8191 different positions, so that a shifted copy of a band does not pass for it."""
-    at = torch.arange(start, end, device=device, dtype=torch.int64) % 8191
-    return ((at * 131 + 89) % 251 + 2).to(torch.uint8)
+    """Bytes ``start`` to ``end`` of the canary. Its period is a prime, so that a copy of a band elsewhere does not pass for it."""
+    tile, skip = _tile(torch.device(device)), start % PERIOD
+    return tile.repeat(-(-(skip + end - start) // PERIOD))[skip : skip + end - start]
+
+
+@functools.cache
+def _tile(device: torch.device) -> torch.Tensor:
+    return ((torch.arange(PERIOD, device=device) * 131 + 89) % 251 + 2).to(torch.uint8)
 
 
 def _round_up(n: int) -> int:

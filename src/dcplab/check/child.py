@@ -192,7 +192,7 @@ def _sender(fd: int, key: bytes) -> Callable[[dict], None]:
 
 
 def _fits(result: Any) -> Any:
-    """The result, its tensors on the CPU. What cannot travel is replaced by a description, so that one bad case costs no other."""
+    """The result, its tensors on the CPU. What cannot travel becomes a description, so that one bad case costs no other."""
     result = _each_tensor(result, lambda t: t.detach().cpu() if type(t) is torch.Tensor and t.device.type == "cuda" else t)
     try:
         codec.encode(result, compact=True, limit=RECORD_LIMIT // 2)

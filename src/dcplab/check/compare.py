@@ -14,13 +14,17 @@ import torch
 from dcplab.check.codec import Other, encode, tensor_bytes
 
 
+_KINDS = {"tensor", "None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "set", "frozenset"}
+
+
 def difference(got: Any, expected: Any, close: float | None = None, where: str = "") -> str | None:
     """None if ``got`` is right, else one sentence on the first way in which it is not. ``where`` names it ("entry 0")."""
     what = where or "the result"
     if kind(got) != kind(expected):
         if got is None:
             return f"{_cap(what)} is None: is there a return?"
-        return f"{_cap(what)} is {article(kind(got))}; {article(kind(expected))} is expected."
+        more = f" ({got.text})" if isinstance(got, Other) and got.text else ""
+        return f"{_cap(what)} is {article(kind(got))}{more}; {article(kind(expected))} is expected."
     if isinstance(expected, torch.Tensor):
         return _tensor_difference(got, expected, close, what)
     if isinstance(expected, float):
@@ -54,8 +58,8 @@ def wrong_places(got: torch.Tensor, expected: torch.Tensor, close: float | None 
 
 def kind(value: Any) -> str:
     """The exact type as a person would name it. Tensors of any dtype and shape are of one kind."""
-    if isinstance(value, Other):
-        return value.type
+    if isinstance(value, Other):  # never the name of a kind that can be compared, whatever a stranger calls its class
+        return f"{value.type} of another kind" if value.type in _KINDS else value.type
     return "tensor" if isinstance(value, torch.Tensor) else "None" if value is None else type(value).__name__
 
 

@@ -17,16 +17,27 @@ def find(
     bank: Sequence[tuple[Wrong, Program]],
     part: Part,
     outcome: str,
+    shown: int,
     trial: Trial,
     packed: Sequence[Mapping[str, Any]],
     mode: str,
     wall_s: float,
 ) -> Wrong | None:
-    """The first of the bank that agrees on all cases: values, exceptions, memory touched. Only those of the same outcome are run."""
+    """The first of the bank that agrees on all cases: values, exceptions, memory touched. Only those of its outcome run.
+
+    ``shown`` is the number of the case that is shown to the learner: the smallest that fails.
+    """
     candidates = [(wrong, program) for wrong, program in bank if wrong.part == part.id and wrong.outcome == outcome]
     if not candidates:
         return None
     limit = min(wall_s, ENDLESS_S) if outcome == "timeout" else wall_s
+    if shown in trial.records:  # one case tells most of them apart, so only the rest run on all
+        one = [packed[shown]]
+        short = attempt([program for _, program in candidates], part, one, mode, limit)
+        mine = _deed(trial.records[shown])
+        candidates = [
+            c for c, t in zip(candidates, short, strict=True) if 0 in t.records and identical(_deed(t.records[0]), mine)
+        ]
     trials = attempt([program for _, program in candidates], part, packed, mode, limit)
     return next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other)), None)
 

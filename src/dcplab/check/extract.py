@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 _PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their body is ordinary Python; other cell magics' is not
+_UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # the parser's answers to what is no Python, or too deep
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.With, ast.Match)
 
 
@@ -48,16 +49,17 @@ class _Statement:
 
 
 def extract(cells: Sequence[str], entry: str, folder: str | None = None) -> Program:
-    """The Program of ``entry`` in these code cells. A cell that cannot be read is skipped, unless it is the last that holds the entry."""
+    """The Program of ``entry`` in these code cells. One that cannot be read is skipped, if not the last with the entry."""
     statements: list[_Statement] = []
     unreadable: str | None = None
     for number, text in enumerate(cells, 1):
         try:
             text = plain_python(text)
             found = _statements(text, number)
-        except SyntaxError as e:
+        except _UNREADABLE as e:
             if _mentions(text, entry):
-                unreadable = f"Line {e.lineno} of the cell with `{entry}` cannot be read: {e.msg}."
+                line, why = getattr(e, "lineno", 1), getattr(e, "msg", "it is nested too deeply")
+                unreadable = f"Line {line} of the cell with `{entry}` cannot be read: {why}."
             continue
         if any(entry in s.binds for s in found):
             unreadable = None
@@ -106,7 +108,7 @@ def unfinished(source: str, entry: str) -> bool:
     """Whether the entry's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods)."""
     try:
         nodes = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == entry]
-    except SyntaxError:
+    except _UNREADABLE:
         return False
     if not nodes:
         return False
@@ -237,9 +239,9 @@ def _is_not_implemented(node: ast.stmt) -> bool:
 def _bindings(source: str, entry: str) -> list[str] | None:
     try:
         found = [s.node for s in _statements(plain_python(source), 1) if entry in s.binds]
-    except SyntaxError:
+        return [ast.dump(_without_docstrings(n)) for n in found] or None
+    except _UNREADABLE:
         return None
-    return [ast.dump(_without_docstrings(n)) for n in found] or None
 
 
 def _without_docstrings(tree: ast.AST) -> ast.AST:

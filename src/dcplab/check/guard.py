@@ -3,9 +3,9 @@
 Without it an interpreted kernel stores to the raw address: near misses overwrite a neighbour silently, far ones kill the
 process. With it a bad lane is masked off and reported as an element of a named buffer.
 
-Each buffer is given an address space of its own, 2**52 bytes from the next. A kernel computes with these addresses and the guard
-turns them into real ones at each access. So a wild index is always charged to the buffer whose pointer it was added to, and
-cannot land in another one. A tensor descriptor masks its own accesses, so there is nothing for the guard to see there.
+Each buffer is given an address space of its own, 2**52 bytes from the next. A kernel computes with these addresses and
+the guard turns them into real ones at each access. So a wild index is always charged to the buffer whose pointer it was added
+to, and cannot land in another one. A tensor descriptor masks its own accesses, so there is nothing for the guard to see there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class OutOfBounds(IndexError):
 
 
 def report(op: str, buffer: str, element: int, size: int, lanes: int) -> dict[str, Any]:
-    """One access outside a buffer. ``element`` counts in the buffer's own dtype from its start, ``size`` is how many there are."""
+    """One access outside a buffer. ``element`` counts in the buffer's own dtype from its start; it has ``size`` of them."""
     return {"kind": "outside", "op": op, "buffer": buffer, "element": element, "size": size, "lanes": lanes}
 
 

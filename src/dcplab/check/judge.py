@@ -96,7 +96,7 @@ def check(
         return result("error", f"Not judged here: {shown.says}", detail=_detail(verdicts, cases, names, shown, program, trial))
     if outcome == "not_attempted":
         return result("not_attempted", "Not finished yet: it raises NotImplementedError.")
-    found = diagnose.find(key.wrong, part, outcome, trial, packed, mode, wall)
+    found = diagnose.find(key.wrong, part, outcome, shown.number, trial, packed, mode, wall)
     failed = sum(v.outcome not in ("passed", "unjudged") for v in verdicts)
     return result(
         outcome,

@@ -1,7 +1,8 @@
 """Runs jobs in disposable children of a warm fork server, and says how each ended.
 
-A server of our own, not ``multiprocessing``'s: that one takes the environment of the first caller (``TRITON_INTERPRET`` would have to be
-set in the notebook itself), imports the caller's ``__main__`` in every child, and moves results as pickles.
+A server of our own, not ``multiprocessing``'s: that one takes the environment of the first caller (``TRITON_INTERPRET`` would
+have to be set in the notebook itself), imports the caller's ``__main__`` in every child, and moves results as pickles.
+Torch is not imported here before a job is run, so that a command can start the server first and import beside it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 from dcplab import paths
-from dcplab.check import codec
 from dcplab.errors import CourseError
 
 START_S = 180.0  # a first import of torch from a cold disk
@@ -38,7 +38,7 @@ MEMORY_BYTES = 2 << 30
 
 @dataclass
 class Run:
-    """How a job went. ``status``: "done", "died" (``exit`` < 0 is a signal), "timeout", "memory", "flood", "broken" (no true record)."""
+    """How a job went. ``status``: "done", "died" (``exit`` < 0: a signal), "timeout", "memory", "flood", "broken" (forged)."""
 
     status: str = "done"
     exit: int | None = None
@@ -60,7 +60,9 @@ def run(
     memory_bytes: int = MEMORY_BYTES,
     note: Callable[[str], None] | None = None,
 ) -> Run:
-    """Runs programs (source, entry, folder) on encoded cases in one child. ``note`` is told where the server must first be started."""
+    """Runs programs (source, entry, folder) on packed cases in one child. ``note`` is told if the server must start first."""
+    from dcplab.check import codec
+
     key = secrets.token_bytes(16)
     scratch = tempfile.mkdtemp(prefix="dcplab-")
     try:
@@ -325,7 +327,9 @@ def _resident(pid: int) -> int:
 
 
 def _records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:
-    """The records of a stream, and whether it holds anything else: an answer that wrote into the channel gets no credit for it."""
+    """The records of a stream, and whether it holds anything else: an answer that wrote into the channel gets no credit."""
+    from dcplab.check import codec
+
     records, at = [], 0
     while at < len(data):
         if data[at : at + 16] != key:

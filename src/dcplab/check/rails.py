@@ -25,7 +25,7 @@ class Refused(PermissionError):
 
 
 def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) -> None:
-    """Turns the rails on, for good, in this process. ``forbidden`` are folders, ``may_import`` module names that are allowed."""
+    """Turns the rails on, for good, in this process. ``forbidden`` are folders, ``may_import`` modules that are allowed."""
     closed = tuple(os.path.realpath(folder) for folder in forbidden)
     here, mine = os.getpid(), str(scratch)
     busy = False
@@ -78,7 +78,7 @@ def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Seque
 
 
 def _by_answer(scratch: str) -> bool:
-    """Whether the nearest caller that is no standard library is the answer: Triton's compiler may start ptxas, an answer may not."""
+    """Whether the nearest caller outside the standard library is the answer: Triton may start ptxas, an answer may not."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename

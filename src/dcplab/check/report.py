@@ -96,7 +96,8 @@ def as_html(found: CheckResult) -> str:
     return (
         '<div style="border:1px solid var(--jp-border-color1,currentColor);border-left-width:6px;padding:.5em .8em;'
         'color:var(--jp-content-font-color1,inherit);max-width:52em">'
-        f"<div><strong>{mark} {html.escape(found.part)} {WORDS[found.outcome]}</strong>, {found.points:g} of {found.max_points:g} points</div>"
+        f"<div><strong>{mark} {html.escape(found.part)} {WORDS[found.outcome]}</strong>, "
+        f"{found.points:g} of {found.max_points:g} points</div>"
         f'<div style="font-weight:600;margin:.3em 0">{html.escape(first)}</div>'
         f"{_paragraphs(above)}{body}{_paragraphs(below)}</div>"
     )

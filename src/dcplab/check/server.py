@@ -1,7 +1,7 @@
 """The warm process that children are forked from: ``python -m dcplab.check.server FD``.
 
-It imports torch and Triton once and touches no device, so that a fork is ready in milliseconds and its CUDA context is its own. It runs
-no answer and holds no input: a job reaches a child through a file descriptor that the server only passes on.
+It imports torch and Triton once and touches no device, so that a fork is ready in milliseconds and its CUDA context is its own.
+It runs no answer and holds no input: a job reaches a child through a file descriptor that the server only passes on.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def _preload() -> None:
 
     torch.set_num_threads(1)  # a fork is safe only while no thread pool was started
     if os.environ.get("TRITON_INTERPRET") == "1":
-        import triton.runtime.interpreter  # noqa: F401
+        from dcplab.check import warmup
+
+        warmup.run()
     import dcplab.check.child  # noqa: F401
 
 

@@ -14,7 +14,7 @@ SHOWN = 4
 
 
 def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] = (), close: float | None = None) -> Table:
-    """Element by element where the result has the shape of the first argument, with owner and row of a loc; else the whole values."""
+    """Element by element where the result has the first argument's shape, with a loc's owner and row; else whole values."""
     if isinstance(case, Launch):
         return _buffers(case, got, expected, close)
     given = arguments(case, names)

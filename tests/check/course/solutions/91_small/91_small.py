@@ -10,6 +10,7 @@ from dcplab import lab
 
 lab.start("91")
 
+
 # %% part="91a" role="answer"
 def localize(locs, dcp_rank, dcp_size):
     """Rows of the locs that are ours, -1 elsewhere."""
@@ -18,8 +19,10 @@ def localize(locs, dcp_rank, dcp_size):
     return torch.where(mine, locs // dcp_size, -1)
     ### END SOLUTION
 
+
 # %% part="91a" role="check"
 lab.check("91a")
+
 
 # %% part="91b" role="answer"
 @triton.jit
@@ -29,8 +32,10 @@ def double_kernel(src, dst, n, BLOCK: tl.constexpr):
     tl.store(dst + at, tl.load(src + at, mask=at < n) * 2, mask=at < n)
     ### END SOLUTION
 
+
 # %% part="91b" role="check"
 lab.check("91b")
+
 
 # %% part="91c" role="answer"
 def write_rows(kv, src, rows):
@@ -38,8 +43,10 @@ def write_rows(kv, src, rows):
     kv[rows[rows >= 0]] = src[rows >= 0]
     ### END SOLUTION
 
+
 # %% part="91c" role="check"
 lab.check("91c")
+
 
 # %% part="91d" role="answer"
 def mean(x):
@@ -47,8 +54,10 @@ def mean(x):
     return x.double().mean().item()
     ### END SOLUTION
 
+
 # %% part="91d" role="check"
 lab.check("91d")
+
 
 # %% part="91e" role="answer"
 class Counter:
@@ -63,8 +72,10 @@ class Counter:
         self.steps += 1
         ### END SOLUTION
 
+
 # %% part="91e" role="check"
 lab.check("91e")
+
 
 # %% part="91f" role="answer"
 def pages(size, page_size):
@@ -73,6 +84,7 @@ def pages(size, page_size):
         raise ValueError("size must be whole pages")
     return size // page_size
     ### END SOLUTION
+
 
 # %% part="91f" role="check"
 lab.check("91f")

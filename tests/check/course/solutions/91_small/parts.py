@@ -5,7 +5,11 @@ import torch
 from dcplab.check.model import Buf, Case, Launch, Part, Prediction
 
 LAB = dict(id="91", name="91_small", title="A small lab", minutes=6)
-HINTS = ("Look at the smallest loc.", "Two questions: whose, and where.", "Use the remainder for one and the quotient for the other.")
+HINTS = (
+    "Look at the smallest loc.",
+    "Two questions: whose, and where.",
+    "Use the remainder for one and the quotient for the other.",
+)
 
 
 def _localize(draw):
@@ -35,7 +39,13 @@ def _double(draw):
 
 def _write(draw):
     store = torch.full((8, 5), -7)
-    return [Case((store[:, :3], torch.arange(6).reshape(2, 3), torch.tensor([draw.int(1, 3), -1])), writes=(0,), label="a strided pool")]
+    return [
+        Case(
+            (store[:, :3], torch.arange(6).reshape(2, 3), torch.tensor([draw.int(1, 3), -1])),
+            writes=(0,),
+            label="a strided pool",
+        )
+    ]
 
 
 def _mean(draw):

@@ -3,10 +3,12 @@ import torch
 import triton
 import triton.language as tl
 
+
 # %% 91a divide-first
 def localize(locs, dcp_rank, dcp_size):
     rows = locs.div(dcp_size, rounding_mode="floor")
     return torch.where(rows * dcp_size + dcp_rank == locs, rows, torch.full_like(rows, -1))
+
 
 # %% 91b loop-free
 @triton.jit
