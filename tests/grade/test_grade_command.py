@@ -1,0 +1,239 @@
+"""`dcplab grade` on notebooks as they are handed in, and on some that nobody should hand in."""
+
+import copy
+import csv
+import json
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_output
+
+from dcplab import catalog, cli
+from dcplab.author import build, execute, notebook
+
+OWNER = "def owner_rank(loc, dcp_size):\n    return loc % dcp_size"
+ROW = "def local_row(loc, dcp_size):\n    return loc // dcp_size"
+
+
+@pytest.fixture
+def starter(course):
+    made = build.make(catalog.lab("01"))
+    build.write(made)
+    return made.learner
+
+
+@pytest.fixture
+def solved(starter):
+    return execute.readable(build.make(catalog.lab("01")).source)
+
+
+def put(folder: Path, name: str, nb) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(notebook.to_text(nb)) if hasattr(nb, "cells") else path.write_bytes(nb)
+    return path
+
+
+def answered(nb, **answers):
+    """A copy of a notebook with other answers: ``_1a="..."``."""
+    nb = copy.deepcopy(nb)
+    for cell in nb.cells:
+        if cell.id.removeprefix("answer-") in (name.strip("_") for name in answers):
+            cell.source = answers["_" + cell.id.removeprefix("answer-")]
+    return nb
+
+
+def grade(*paths, tmp_path, words=()):
+    """Rows by file name, as --json gives them."""
+    out = tmp_path / "rows.json"
+    assert cli.main(["grade", *map(str, paths), "--json", str(out), *words]) == 0
+    return {Path(row["path"]).name: row for row in json.loads(out.read_text())}
+
+
+def outcomes(row):
+    return {part["part"]: part["outcome"] for part in row["parts"]}
+
+
+def test_one_of_each(tmp_path, starter, solved, capsys):
+    folder = tmp_path / "in"
+    put(folder, "right.ipynb", solved)
+    put(folder, "half, renamed (2).ipynb", answered(starter, _1a=OWNER, _1b="def local_row(loc, dcp_size):\n    return 0"))
+    put(folder, "untouched.ipynb", starter)
+    put(folder, "truncated.ipynb", notebook.to_text(solved).encode()[:-200])
+    put(folder, "nulls.ipynb", b"\0" * 100)
+    put(folder, "other.ipynb", nbformat.v4.new_notebook(cells=[new_code_cell("1")]))
+    rows = grade(
+        folder,
+        tmp_path / "gone.ipynb",
+        tmp_path=tmp_path,
+        words=["--csv", str(tmp_path / "g.csv"), "--feedback", str(tmp_path / "fb")],
+    )
+    found = {name: (row["status"], row["points"], row["max_points"]) for name, row in rows.items()}
+    assert found == {
+        "right.ipynb": ("graded", 100, 100),
+        "half, renamed (2).ipynb": ("graded", 60, 100),
+        "untouched.ipynb": ("graded", 0, 100),
+        "truncated.ipynb": ("unreadable", 0, 0),
+        "nulls.ipynb": ("unreadable", 0, 0),
+        "other.ipynb": ("unknown_lab", 0, 0),
+        "gone.ipynb": ("missing", 0, 0),
+    }
+    assert outcomes(rows["untouched.ipynb"]) == {"1a": "not_attempted", "1b": "not_attempted"}
+    seeds = {row["seed"] for row in rows.values()}
+    assert len(seeds) == 1
+    said = capsys.readouterr().out
+    assert f"seed {seeds.pop()}." in said
+    assert len(list(csv.DictReader((tmp_path / "g.csv").open(newline="")))) == 7
+    pages = {p.name for p in (tmp_path / "fb").iterdir()}
+    assert len(pages) == 8
+    assert "index.html" in pages
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ("import os\ndef owner_rank(loc, dcp_size):\n    os._exit(0)", "crashed"),
+        ("import ctypes\ndef owner_rank(loc, dcp_size):\n    return ctypes.string_at(0)", "crashed"),
+        ("def owner_rank(loc, dcp_size):\n    while True:\n        pass", "timeout"),
+        ("def owner_rank(loc, dcp_size):\n    x = []\n    while True:\n        x.append(' ' * 10**8)", "crashed"),
+        ("def owner_rank(loc, dcp_size:\n    return 1", "crashed"),
+        ("raise SystemExit(0)\ndef owner_rank(loc, dcp_size):\n    return loc % dcp_size", "passed"),
+        ("def owner_rank(loc, dcp_size):\n    return None", "wrong"),
+        ("def owner_rank(loc, dcp_size):\n    return True", "wrong"),
+        ("def owner_rank(loc, dcp_size):\n    return float(loc % dcp_size)", "wrong"),
+        ("class E(int):\n    def __eq__(self, other): return True\ndef owner_rank(loc, dcp_size):\n    return E(0)", "wrong"),
+        (f"{OWNER}\nlab = None", "passed"),
+    ],
+)
+def test_an_answer_costs_its_own_part_and_no_other(tmp_path, solved, source, outcome):
+    rows = grade(put(tmp_path, "a.ipynb", answered(solved, _1a=source)), tmp_path=tmp_path)
+    assert outcomes(rows["a.ipynb"]) == {"1a": outcome, "1b": "passed"}
+    assert rows["a.ipynb"]["points"] == (100 if outcome == "passed" else 40)
+
+
+CHEATS = {
+    "another check": "class L:\n    def check(self, part): return 60.0\nlab = L()",
+    "a patched checker": "import dcplab.check.judge, dcplab.lab\ndcplab.check.judge.check = dcplab.lab.check = lambda *a, **k: 60.0",
+    "patched comparison": "import torch\ntorch.equal = torch.allclose = lambda *a, **k: True",
+    "showtraceback": "get_ipython().showtraceback = lambda *a, **k: None",
+    "progress": "import json, os, pathlib\npathlib.Path(os.environ['DCPLAB_STATE'], 'progress.json').write_text('{}')",
+}
+
+
+@pytest.mark.parametrize("cheat", CHEATS.values(), ids=CHEATS)
+def test_cheats_earn_nothing(tmp_path, starter, cheat):
+    nb = answered(starter, _1a=f"{cheat}\ndef owner_rank(loc, dcp_size):\n    return 0")
+    nb.cells.insert(0, new_code_cell(cheat))
+    rows = grade(put(tmp_path, "a.ipynb", nb), tmp_path=tmp_path)
+    assert (rows["a.ipynb"]["points"], outcomes(rows["a.ipynb"])) == (0, {"1a": "wrong", "1b": "not_attempted"})
+
+
+def test_metadata_and_outputs_decide_nothing(tmp_path, starter):
+    nb = copy.deepcopy(starter)
+    for cell in nb.cells:
+        if cell.id.startswith("check-1") and cell.cell_type == "code":
+            cell.metadata.nbgrader["points"] = 1000
+            cell.source = "60.0"
+            cell.outputs = [new_output("execute_result", data={"text/plain": "60.0"}, execution_count=1)]
+    rows = grade(put(tmp_path, "a.ipynb", nb), tmp_path=tmp_path)
+    assert (rows["a.ipynb"]["points"], rows["a.ipynb"]["max_points"]) == (0, 100)
+
+
+def test_nothing_of_a_notebook_runs_in_the_grader(tmp_path, solved):
+    mark = tmp_path / "ran"
+    nb = answered(solved, _1a=f"open({str(mark)!r}, 'w')\nimport os\nPID = os.getpid()\n{OWNER}\n")
+    nb.cells.insert(0, new_code_cell(f"open({str(mark)!r}, 'w').write('x')"))
+    assert grade(put(tmp_path, "a.ipynb", nb), tmp_path=tmp_path)["a.ipynb"]["points"] == 100
+    assert not mark.exists()
+
+
+def test_cells_that_were_deleted_doubled_or_typed_anew(tmp_path, solved, starter):
+    no_check = copy.deepcopy(solved)
+    no_check.cells = [c for c in no_check.cells if not c.id.startswith("check-1a")]
+    no_answer = copy.deepcopy(solved)
+    no_answer.cells = [c for c in no_answer.cells if c.id != "answer-1a"]
+    typed = copy.deepcopy(no_answer)
+    typed.cells.append(new_code_cell(OWNER))
+    twice = answered(starter, _1a="def owner_rank(loc, dcp_size):\n    return 0", _1b=ROW)
+    again = copy.deepcopy(next(c for c in twice.cells if c.id == "answer-1a"))
+    again.source = OWNER
+    twice.cells.append(again)
+    given = {"no_check": no_check, "no_answer": no_answer, "typed": typed, "twice": twice}
+    paths = [put(tmp_path, f"{name}.ipynb", nb) for name, nb in given.items()]
+    rows = grade(*paths, tmp_path=tmp_path)
+    assert {name: rows[f"{name}.ipynb"]["points"] for name in given} == {
+        "no_check": 100,
+        "no_answer": 40,
+        "typed": 100,
+        "twice": 100,
+    }
+
+
+def test_outputs_of_any_size_are_no_matter(tmp_path, solved):
+    solved.cells[1].outputs = [new_output("stream", text="x" * 30_000_000)]
+    assert grade(put(tmp_path, "a.ipynb", solved), tmp_path=tmp_path)["a.ipynb"]["points"] == 100
+
+
+@pytest.mark.parametrize(
+    "scratch", ["-" * 200_000 + "1", "x" + ".a" * 200_000, "(" * 500, "if", "s = '\ud800'", "a\0b", "%%bash\nrm x"]
+)
+def test_a_cell_that_cannot_be_read_costs_nothing(tmp_path, solved, scratch):
+    solved.cells.insert(2, new_code_cell("PLACE"))
+    data = notebook.to_text(solved).replace('"PLACE"', json.dumps(scratch)).encode()
+    assert grade(put(tmp_path, "a.ipynb", data), tmp_path=tmp_path)["a.ipynb"]["points"] == 100
+
+
+def test_students_of_an_nbgrader_tree(tmp_path, solved, starter):
+    put(tmp_path, 'submitted/Li, "Ann"/01_tiny/01_tiny.ipynb', solved)
+    put(tmp_path, "submitted/=1+1/01_tiny/01_tiny.ipynb", starter)
+    out = tmp_path / "g.csv"
+    assert cli.main(["grade", str(tmp_path / "submitted"), "--csv", str(out)]) == 0
+    read = list(csv.DictReader(out.open(newline="")))
+    assert {(r["student"], r["1a"], r["1b"]) for r in read} == {('Li, "Ann"', "60.0", "40.0"), ("'=1+1", "0.0", "0.0")}
+
+
+def test_a_seed_given_back_gives_the_same_cases(tmp_path, solved):
+    path = put(tmp_path, "a.ipynb", answered(solved, _1a="def owner_rank(loc, dcp_size):\n    return loc // dcp_size"))
+    tables = [grade(path, tmp_path=tmp_path, words=["--seed", "11"])["a.ipynb"]["parts"][0] for _ in range(2)]
+    assert tables[0]["table"] == tables[1]["table"]
+    assert (tables[0]["seed"], tables[0]["diagnosis"]) == (11, "1a-row")
+
+
+def test_resume_keeps_rows_of_unchanged_files(tmp_path, solved, starter, capsys):
+    first = put(tmp_path, "in/a.ipynb", solved)
+    second = put(tmp_path, "in/b.ipynb", starter)
+    before = grade(tmp_path / "in", tmp_path=tmp_path)
+    put(tmp_path, "in/b.ipynb", solved)
+    capsys.readouterr()
+    after = grade(tmp_path / "in", tmp_path=tmp_path, words=["--resume"])
+    said = capsys.readouterr().out
+    assert "1 of them are unchanged" in said
+    assert str(second) in said
+    assert str(first) not in said
+    assert after["a.ipynb"] == before["a.ipynb"]
+    assert (after["b.ipynb"]["points"], after["b.ipynb"]["seed"]) == (100, before["b.ipynb"]["seed"])
+
+
+def test_json_on_stdout_is_nothing_but_json(tmp_path, solved, capsys):
+    path = put(tmp_path, "a.ipynb", solved)
+    assert cli.main(["grade", str(path), "--json", "-"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {"path", "status", "points", "max_points", "parts"} <= rows[0].keys()
+    keys = {"lab", "part", "outcome", "points", "max_points", "diagnosis", "message", "case", "seed", "mode", "versions"}
+    assert keys <= rows[0]["parts"][0].keys()
+
+
+def test_what_cannot_run_says_why(tmp_path, solved, capsys):
+    path = put(tmp_path, "a.ipynb", solved)
+    (tmp_path / "broken.json").write_text("[1")
+    for words, says in [
+        (["-j", "-1"], "-j -1 is no number"),
+        (["--resume"], "--resume needs --json"),
+        (["--json", str(tmp_path)], "is a folder"),
+        (["--csv", os.devnull + "/x"], "cannot be written"),
+        (["--resume", "--json", str(tmp_path / "broken.json")], "is not a list of rows"),
+    ]:
+        assert cli.main(["grade", str(path), *words]) == 2
+        assert says in capsys.readouterr().err
