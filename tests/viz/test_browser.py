@@ -1,0 +1,115 @@
+"""The pictures in real JupyterLab, in its light and its dark theme: seen, moved by keyboard, clicked, saved."""
+
+import json
+import re
+
+import pytest
+
+from dcplab.viz import palette
+
+from . import jupyterlab
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(jupyterlab.CHROMIUM is None, reason="no chromium on this machine, so JupyterLab cannot be looked at"),
+]
+pytest.importorskip("playwright", reason="playwright drives the browser (extra: test)")
+
+LIVE = ".dcplab-live"
+CHANGED = "([where, old]) => document.querySelector(where).innerText !== old"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    nbformat = pytest.importorskip("nbformat", reason="nbformat comes with JupyterLab, which this needs")
+    folder = tmp_path_factory.mktemp("labs")
+    cells = ["from dcplab import viz", "viz.localized([2, 5, 8, 10, -1], 4)", "viz.owner_table()"]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
+    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    for theme in ("light", "dark"):
+        nbformat.write(book, folder / f"{theme}.ipynb")
+    with jupyterlab.server(folder, tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures_in_jupyterlab(server, theme):
+    server.use_theme(f"JupyterLab {theme.title()}")
+    with jupyterlab.notebook(server, f"{theme}.ipynb") as book:
+        page = book.page
+        book.run_all()
+        page.locator(f"{LIVE} .js-plotly-plot").wait_for(timeout=120_000)
+        sentence = page.locator(f"{LIVE} [role=status]")
+        assert sentence.inner_text().startswith("Loc 21: owner r1 (21 % 4), row 5")
+
+        # The live view is there, so the static one is out of the way; the other picture is an image of its real size.
+        assert not page.locator(".dcplab-static").is_visible()
+        size = "e => [e.complete, e.naturalWidth]"
+        assert page.locator(".dcplab-picture img").first.evaluate(size)[0]
+        assert page.locator(".dcplab-picture img").first.evaluate(size)[1] > 200
+
+        # Words stand out from the page in this theme.
+        page_colour = page.evaluate("getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor")
+        for words in (sentence, page.locator(".dcplab-picture figcaption").first):
+            colour = words.evaluate("e => getComputedStyle(e).color")
+            assert palette.contrast(_hex(colour), _hex(page_colour)) >= 4.5, (colour, page_colour)
+        assert (palette.luminance(_hex(page_colour)) < 0.1) == (theme == "dark")
+
+        def after(act, where=f"{LIVE} [role=status]"):
+            old = page.locator(where).inner_text()
+            act()
+            page.wait_for_function(CHANGED, arg=[where, old], timeout=30_000)
+            return page.locator(where).inner_text()
+
+        # Keyboard: Tab reaches the controls in order; arrows move the sliders.
+        sliders = page.locator(f"{LIVE} [role=slider]")
+        sliders.nth(2).focus()
+        assert after(lambda: page.keyboard.press("ArrowRight")).startswith("Loc 22: owner r2")
+        sliders.nth(0).focus()
+        assert after(lambda: page.keyboard.press("ArrowRight")).startswith("Loc 22: owner r2 (22 % 5), row 4 (22 // 5)")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('.dcplab-live') !== null")
+
+        # The text table moves too.
+        page.locator(f"{LIVE} .jupyter-widget-Collapse-header, {LIVE} .lm-Widget >> text=The same as a table").last.click()
+        assert "> 22" in page.locator(f"{LIVE} table").inner_text()
+
+        # A bad value is a sentence, and the picture stays.
+        outlined = page.locator(f"{LIVE} .js-plotly-plot").inner_html()
+        page.locator(f"{LIVE} input[type=number]").first.fill("0")
+        page.keyboard.press("Tab")
+        alert = page.locator(f"{LIVE} [role=alert]")
+        alert.wait_for(timeout=30_000)
+        assert "P (page_size) must be at least 1, not 0" in alert.inner_text()
+        assert page.locator(f"{LIVE} .js-plotly-plot").inner_html() == outlined
+        page.locator(f"{LIVE} input[type=number]").first.fill("4")
+        page.keyboard.press("Tab")
+        alert.wait_for(state="detached", timeout=30_000)
+
+        # A click on a cell selects it.
+        place = page.locator(f"{LIVE} .js-plotly-plot .nsewdrag").first.bounding_box()
+        cell = _middle_of_loc(34)
+        assert after(lambda: page.mouse.click(place["x"] + cell[0], place["y"] + cell[1])).startswith("Loc 34:")
+
+        page.keyboard.press("Escape")
+        page.keyboard.press("Control+s")
+        page.wait_for_function("!document.querySelector('.jp-mod-dirty, .lm-TabBar-tab.jp-mod-dirty')", timeout=30_000)
+        page.wait_for_timeout(1500)
+        assert book.complaints == []
+
+    saved = (server.folder / f"{theme}.ipynb").read_text()
+    assert '"image/svg+xml"' in saved and len(saved) < 200_000
+    assert "widgets" not in json.loads(saved)["metadata"]
+
+
+def _hex(css: str) -> str:
+    return "#" + "".join(f"{int(v):02x}" for v in re.findall(r"\d+", css)[:3])
+
+
+def _middle_of_loc(loc: int) -> tuple[float, float]:
+    """Where the strip's cell of a loc lies when D is 5 and loc 22 is selected."""
+    from dcplab.viz import owner_scene, owner_state
+
+    state = owner_state.with_selected(owner_state.make(dcp_size=5), 22)
+    return [b for b in owner_scene.scene(state).boxes if b.loc == loc and b.style.startswith("owner")][-1].middle
