@@ -5,7 +5,10 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from dcplab import viz
 from dcplab.viz import palette, plot
 from dcplab.viz.scene import text_width
 from dcplab.viz.svg import text_places
@@ -45,7 +48,23 @@ def test_every_owned_cell_carries_its_owner_in_words(call):
 
 @every
 def test_nothing_overlaps_and_texts_fit(call):
-    scene = call().scene
+    check_boxes(call().scene)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 16), st.integers(1, 100), st.integers(0, 10**6), st.data())
+def test_the_owner_table_is_tidy_for_every_geometry(dcp_size, page_size, more, data):
+    size = page_size + more
+    largest = (size // page_size + 1) * page_size * dcp_size - 1
+    loc = data.draw(st.integers(0, largest))
+    table = viz.owner_table(dcp_size, page_size, size, selected=loc)
+    scene = table.picture.scene
+    check_boxes(scene)
+    assert {b.loc for b in scene.boxes if b.mark == "selected" and b.loc is not None} == {loc}
+    assert len(scene.lines) == 1 + (table.state.holder(loc) is not None)
+
+
+def check_boxes(scene):
     for a, b in itertools.combinations(scene.boxes, 2):
         apart = a.x + a.w <= b.x + 0.01 or b.x + b.w <= a.x + 0.01 or a.y + a.h <= b.y + 0.01 or b.y + b.h <= a.y + 0.01
         assert apart, (a, b)

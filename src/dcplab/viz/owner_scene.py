@@ -170,15 +170,24 @@ _REQUEST = {request_style(i) for i in range(4)}
 
 def picture(state: State) -> Picture:
     """Scene, sentence and table of a state, with the selected loc marked everywhere."""
-    pool = state.size + state.page_size
-    spare = pool - spaces.ckv_rows(state.size, state.page_size)
     return Picture(
         f"Owner table: D = {state.dcp_size}, P = {state.page_size}, C = {number(state.size)}",
-        f"{sentence(state)} Crossed cells: page 0, never issued. Dashed outline: {number(state.largest)}, the last loc "
-        f"that the allocator issues. Each rank's pool has {number(pool)} rows, 0 to {number(pool - 1)}"
-        + (f"; the last {spare} are never used." if spare else "."),
+        f"{sentence(state)} {legend(state)}",
         scene(state).select(state.selected),
         table(state),
+    )
+
+
+def legend(state: State) -> str:
+    """What the special cells are, and how many rows a pool has."""
+    pool = state.size + state.page_size
+    spare = pool - spaces.ckv_rows(state.size, state.page_size)
+    crossed = "Crossed cells: page 0, never issued. " if state.first < state.width else ""
+    dashed = ", outlined with dashes" if state.largest in state.shown else ""
+    return (
+        f"{crossed}The last loc that the allocator issues is {number(state.largest)}{dashed}. "
+        f"Each rank's pool has {number(pool)} rows, 0 to {number(pool - 1)}"
+        + (f"; the last {spare}, hatched, are never used." if spare else ".")
     )
 
 

@@ -93,7 +93,7 @@ class _Live:
         self.loc = sized(w.IntSlider, "loc", "the selected loc", 215, 30)
         before = w.Button(description="loc - 1", tooltip="previous loc", layout=w.Layout(width="70px"))
         after = w.Button(description="loc + 1", tooltip="next loc", layout=w.Layout(width="70px"))
-        self.message, self.sentence, self.table = w.HTML(), w.HTML(), w.HTML()
+        self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
         self.figure = go.FigureWidget(plot.traces(owner_scene.scene(state)), plot.layout(owner_scene.scene(state)))
         self.figure._config = {**self.figure._config, "displayModeBar": False}
         self.drawn: list[dict] = []
@@ -119,6 +119,7 @@ class _Live:
                 self.message,
                 self.sentence,
                 self.figure,
+                self.legend,
                 folded,
             ]
         )
@@ -183,6 +184,7 @@ class _Live:
         self._say("")
         picture = owner_scene.picture(state)
         self.sentence.value = f'<div role="status" aria-live="polite">{escape(owner_scene.sentence(state))}</div>'
+        self.legend.value = escape(owner_scene.legend(state))
         index = state.shown.index(state.selected)
         self.table.value = f'<div style="max-height:320px;overflow:auto">{table.to_html(picture.table, index)}</div>'
         self._draw(picture)
