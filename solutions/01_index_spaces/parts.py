@@ -141,10 +141,10 @@ def _page_table_cases(draw: Draw) -> list[Case]:
 
 
 def _table(draw: Draw, rows: int, width: int, dtype: torch.dtype, base: int = 0) -> torch.Tensor:
-    """A ``req_to_token`` in use: distinct locs, 0s among them; past a request's length stands what an older one left."""
+    """A ``req_to_token`` in use: distinct locs, and 0s early and late; past a length stands what an older request left."""
     locs = torch.tensor(draw.sample(range(base + 1, base + 20 * rows * width), rows * width), dtype=dtype).reshape(rows, width)
     for row in range(rows):
-        locs[row, draw.int(0, width - 1)] = 0
+        locs[row, [draw.int(0, 1), width - 1]] = 0
     return locs
 
 
