@@ -67,7 +67,7 @@ def start(lab: str) -> Shown:
 
 
 def check(part: str, seed: int | None = None) -> Checked | float:
-    """Checks your answer to a part. Inputs are drawn from a fresh seed, which is shown; give it back to see the same inputs again."""
+    """Checks your answer to a part. The seed that drew its inputs is shown; give it back to see them again."""
     lab = catalog.of_part(part)
     result = _judge(lab, part, seed)
     state.record(result)

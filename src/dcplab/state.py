@@ -1,8 +1,8 @@
 """A learner's progress: one JSON file, written whole or not at all, shared by notebooks that are open at once.
 
-The file is ``progress.json`` in the state folder; beside it lie its last good copy and a lock. A damaged file is moved aside with
-a date, and the last good copy goes on, with one sentence said once. Where the folder cannot be written, progress lasts as long as
-this process.
+The file is ``progress.json`` in the state folder; beside it lie its last good copy and a lock. A damaged file is moved aside
+with a date, and the last good copy goes on, with one sentence said once. Where the folder cannot be written, progress lasts as
+long as this process.
 """
 
 from __future__ import annotations

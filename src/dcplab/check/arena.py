@@ -63,7 +63,7 @@ class Arena:
 
 
 def _pattern(end: int, device, start: int = 0) -> torch.Tensor:
-    """Bytes ``start`` to ``end`` of the canary. Its period is a prime, so that a copy of a band elsewhere does not pass for it."""
+    """Bytes ``start`` to ``end`` of the canary. Its period is a prime: a copy of a band elsewhere does not pass for it."""
     tile, skip = _tile(torch.device(device)), start % PERIOD
     return tile.repeat(-(-(skip + end - start) // PERIOD))[skip : skip + end - start]
 

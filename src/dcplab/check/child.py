@@ -193,8 +193,8 @@ def _sender(fd: int, key: bytes) -> Callable[[dict], None]:
 
 def _fits(result: Any) -> Any:
     """The result, its tensors on the CPU. What cannot travel becomes a description, so that one bad case costs no other."""
-    result = _each_tensor(result, lambda t: t.detach().cpu() if type(t) is torch.Tensor and t.device.type == "cuda" else t)
     try:
+        result = _each_tensor(result, lambda t: t.detach().cpu() if type(t) is torch.Tensor and t.device.type == "cuda" else t)
         codec.encode(result, compact=True, limit=RECORD_LIMIT // 2)
         return result
     except Exception as e:
@@ -225,13 +225,15 @@ def _storages(value: Any) -> dict[int, None]:
     return found
 
 
-def _each_tensor(value: Any, change: Callable) -> Any:
+def _each_tensor(value: Any, change: Callable, depth: int = 0) -> Any:
     if isinstance(value, torch.Tensor):
         return change(value)
+    if depth > codec.DEPTH:  # it cannot travel anyhow; a list may hold itself
+        return value
     if type(value) in (list, tuple):
-        return type(value)(_each_tensor(v, change) for v in value)
+        return type(value)(_each_tensor(v, change, depth + 1) for v in value)
     if type(value) is dict:
-        return {k: _each_tensor(v, change) for k, v in value.items()}
+        return {k: _each_tensor(v, change, depth + 1) for k, v in value.items()}
     return value
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 _HEAD = struct.Struct("<Q")
-_DEPTH = 32
+DEPTH = 32
 _NAMES = (
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 "
     "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
@@ -45,11 +45,9 @@ def dtype_named(name: str) -> torch.dtype:
 
 def encode(value: Any, *, compact: bool = False, limit: int = 1 << 28) -> bytes:
     """``compact`` sends a tensor's elements only, contiguous, and forgets its layout: what a result is compared by."""
-    blobs: list[bytes] = []
+    blobs = _Blobs(limit)
     tree = json.dumps(_pack(value, blobs, compact, 0), separators=(",", ":")).encode()
-    size = _HEAD.size + len(tree) + sum(map(len, blobs))
-    if size > limit:
-        raise CodecError(f"the value takes {size:,} bytes, more than {limit:,}")
+    blobs.admit(_HEAD.size + len(tree))
     return b"".join((_HEAD.pack(len(tree)), tree, *blobs))
 
 
@@ -84,9 +82,22 @@ def storage_bytes(t: torch.Tensor) -> bytes:
     return bytes(torch.empty(0, dtype=torch.uint8, device=t.device).set_(storage).cpu().numpy())
 
 
-def _pack(v: Any, blobs: list[bytes], compact: bool, depth: int) -> Any:
-    if depth > _DEPTH:
-        raise CodecError(f"the value is nested more than {_DEPTH} deep")
+class _Blobs(list):
+    """The raw bytes of a value, and how many more there may be: asked before they are copied."""
+
+    def __init__(self, limit: int):
+        super().__init__()
+        self.left = self.limit = limit
+
+    def admit(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise CodecError(f"the value takes more than {self.limit:,} bytes")
+
+
+def _pack(v: Any, blobs: _Blobs, compact: bool, depth: int) -> Any:
+    if depth > DEPTH:
+        raise CodecError(f"the value is nested more than {DEPTH} deep")
     kind = type(v)
     if v is None or kind is bool or kind is str:
         return v
@@ -95,6 +106,7 @@ def _pack(v: Any, blobs: list[bytes], compact: bool, depth: int) -> Any:
     if kind is float:
         return {"f": struct.pack("<d", v).hex()}
     if kind is bytes:
+        blobs.admit(len(v))
         blobs.append(v)
         return {"b": len(v)}
     if kind in (list, tuple, set, frozenset):
@@ -111,7 +123,7 @@ def _pack(v: Any, blobs: list[bytes], compact: bool, depth: int) -> Any:
     return {"other": [kind.__name__, _text(v)]}
 
 
-def _pack_tensor(t: torch.Tensor, blobs: list[bytes], compact: bool) -> dict | None:
+def _pack_tensor(t: torch.Tensor, blobs: _Blobs, compact: bool) -> dict | None:
     name = str(t.dtype).removeprefix("torch.")
     if type(t) not in (torch.Tensor, torch.nn.Parameter) or t.layout is not torch.strided or name not in _DTYPES or t.is_meta:
         return None
@@ -119,6 +131,7 @@ def _pack_tensor(t: torch.Tensor, blobs: list[bytes], compact: bool) -> dict | N
     head = {"dtype": name, "shape": list(t.shape)}
     if not compact:
         head |= {"stride": list(t.stride()), "offset": t.storage_offset()}
+    blobs.admit(t.numel() * t.element_size() if compact else t.untyped_storage().nbytes())
     blob = tensor_bytes(t) if compact else storage_bytes(t)
     blobs.append(blob)
     return {"t": head | {"nbytes": len(blob)}}

@@ -13,7 +13,6 @@ import torch
 
 from dcplab.check.codec import Other, encode, tensor_bytes
 
-
 _KINDS = {"tensor", "None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "set", "frozenset"}
 
 

@@ -34,10 +34,8 @@ def find(
     if shown in trial.records:  # one case tells most of them apart, so only the rest run on all
         one = [packed[shown]]
         short = attempt([program for _, program in candidates], part, one, mode, limit)
-        mine = _deed(trial.records[shown])
-        candidates = [
-            c for c, t in zip(candidates, short, strict=True) if 0 in t.records and identical(_deed(t.records[0]), mine)
-        ]
+        mine, did = _deed(trial.records[shown]), [t.records.get(0) for t in short]
+        candidates = [c for c, r in zip(candidates, did, strict=True) if r is not None and identical(_deed(r), mine)]
     trials = attempt([program for _, program in candidates], part, packed, mode, limit)
     return next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other)), None)
 

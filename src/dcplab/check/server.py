@@ -39,7 +39,8 @@ def main(fd: int) -> None:
                 if not _fork_one(control, children, (wake_read, wake_write)):
                     for pid in children:
                         _kill(pid)
-                    return
+                    _end_orphans(set())
+                    os._exit(0)  # at once: taking torch down politely takes seconds
             elif source is wake_read:
                 with contextlib.suppress(BlockingIOError):
                     os.read(wake_read, 4096)
@@ -54,7 +55,7 @@ def main(fd: int) -> None:
 def _preload() -> None:
     import numpy  # noqa: F401
     import torch
-    import triton.language
+    import triton.language  # noqa: F401
 
     torch.set_num_threads(1)  # a fork is safe only while no thread pool was started
     if os.environ.get("TRITON_INTERPRET") == "1":

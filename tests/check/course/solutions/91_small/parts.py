@@ -69,7 +69,8 @@ def _pages(draw):
 
 
 PARTS = [
-    Part("91a", "localize", "Mine, or -1", 20, 1, _localize, "Whose is loc 5?", HINTS, prediction=Prediction("2 + 2?", "4", "It is four.", ("3", "4"))),
+    Part("91a", "localize", "Mine, or -1", 20, 1, _localize, "Whose is loc 5?", HINTS,
+         prediction=Prediction("2 + 2?", "4", "It is four.", ("3", "4"))),
     Part(
         "91b", "double_kernel", "A kernel", 20, 1, _double, "What does lane 3 do?", HINTS,
         oracle=lambda buffers, launch: {"dst": buffers["src"] * 2},

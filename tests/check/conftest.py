@@ -1,0 +1,36 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dcplab import catalog
+from dcplab.check import judge
+from dcplab.check.extract import extract
+
+COURSE = Path(__file__).parent / "course"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course of its own, with one small lab in it, and a state folder of its own."""
+    shutil.copytree(COURSE, tmp_path / "course")
+    (tmp_path / "course" / "labs").mkdir()
+    monkeypatch.setenv("DCPLAB_ROOT", str(tmp_path / "course"))
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path / "state"))
+    return tmp_path / "course"
+
+
+@pytest.fixture
+def small(course):
+    return catalog.lab("91")
+
+
+@pytest.fixture
+def judged(small):
+    """Judges a source as an answer to a part of the small lab."""
+
+    def judge_it(part, source, seed=1):
+        key = small.key(part)
+        return judge.check(key, extract([*small.setup(), source], key.part.entry), seed=seed)
+
+    return judge_it
