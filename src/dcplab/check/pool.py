@@ -120,6 +120,7 @@ class _Server:
                 stdout=self.log,
                 stderr=self.log,
                 env=_environment(mode),
+                cwd="/",  # a notebook may lie in a folder that answers may not read, such as solutions/
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C and a kernel's interrupt are for the notebook
             )

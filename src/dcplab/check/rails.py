@@ -49,12 +49,17 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
 _WATCHED = ("socket.", "ctypes.", "os.kill", "gc.get_", "signal.pthread_kill")
 
 
+def within(path: str | bytes | os.PathLike, folders: Sequence[str]) -> bool:
+    """Whether a path is, or lies in, one of the folders (real paths)."""
+    real = os.path.realpath(os.fsdecode(path))
+    return any(real == folder or real.startswith(folder + os.sep) for folder in folders)
+
+
 def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Sequence[str], here: int) -> str | None:
     if event in _FILES:
         for path in args[:2]:
             if isinstance(path, str | bytes | os.PathLike):
-                real = os.path.realpath(os.fsdecode(path))
-                if any(real == folder or real.startswith(folder + os.sep) for folder in closed):
+                if within(path, closed):
                     return "An answer may not open the solutions, the tests or the progress file."
         return None
     if event == "import":
