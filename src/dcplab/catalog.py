@@ -58,18 +58,18 @@ class Lab:
     def key(self, identity: str) -> Key:
         """What an answer to this part is held against."""
         part = self.part(identity)
-        solved = extract([c.source for c in self.cells], part.entry)
+        solved = extract([c.source for c in self.cells], part.names)
         bare = [percent.starter(c.source) if c.role == "answer" else c.source for c in self.cells]
         bank = tuple((w, self.wrong_program(w)) for w in self.wrong if w.part == part.id)
         if solved.problem:
             raise CourseError(f"The solution of {part.id} in {self.name}: {solved.problem}")
-        return Key(self.name, part, solved, extract(bare, part.entry), bank)
+        return Key(self.name, part, solved, extract(bare, part.names), bank)
 
     def wrong_program(self, wrong: Wrong) -> Program:
-        return extract([self.preambles[0], wrong.source], self.part(wrong.part).entry)
+        return extract([self.preambles[0], wrong.source], self.part(wrong.part).names)
 
     def right_program(self, right: Right) -> Program:
-        return extract([self.preambles[1], right.source], self.part(right.part).entry)
+        return extract([self.preambles[1], right.source], self.part(right.part).names)
 
     def setup(self) -> list[str]:
         """The code cells that are neither answers nor checks: imports and constants, for an answer alone in a file."""

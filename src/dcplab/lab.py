@@ -157,7 +157,7 @@ def run(part: str, *args: Any, **kwargs: Any) -> Any:
     program = program_of(lab, found)
     if program.problem:
         raise CourseError(program.problem)
-    if unfinished(program.source, found.entry):
+    if unfinished(program.source, found.names):
         print(f"{found.id} is not finished yet: it still ends in `raise NotImplementedError`.")
         return None
     value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print)
@@ -174,7 +174,7 @@ def program_of(lab: catalog.Lab, part: Part) -> Program:
         return restore.program(lab, part)
     history = shell.history_manager
     cells = [cell for cell in history.input_hist_raw if cell and cell.strip()]
-    found = extract(cells, part.entry, folder=os.getcwd())
+    found = extract(cells, part.names, folder=os.getcwd())
     if found.problem and not found.unreadable:
         return replace(found, problem=f"No cell that was run defines `{part.entry}`: run the cell with your answer first.")
     return found

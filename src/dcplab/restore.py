@@ -31,9 +31,9 @@ def program(lab: Lab, part: Part, answer: Path | None = None) -> Program:
         raise CourseError(f"{path} cannot be read as text ({e}).") from e
     folder = str(path.resolve().parent)
     if path.suffix == ".ipynb":
-        return extract(code_cells(text, path), part.entry, folder)
+        return extract(code_cells(text, path), part.names, folder)
     # The lab's own imports stand before an answer that comes alone.
-    found = extract([*lab.setup(), text], part.entry, folder)
+    found = extract([*lab.setup(), text], part.names, folder)
     return found
 
 

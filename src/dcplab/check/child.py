@@ -7,6 +7,7 @@ decided by the parent. A record that is forged here can therefore say nothing th
 from __future__ import annotations
 
 import faulthandler
+import functools
 import io
 import os
 import resource
@@ -45,7 +46,7 @@ def main(job_fd: int, result_fd: int) -> None:
     for number, program in enumerate(job["programs"]):
         path = folder / f"answer{number}.py"
         path.write_text(program["source"], encoding="utf-8")
-        if program["folder"]:
+        if program["folder"] and not rails.within(program["folder"], [os.path.realpath(f) for f in job["forbidden"]]):
             sys.path.append(program["folder"])
         run_program(path, program["entry"], job, lambda record, n=number: send(record | {"program": n}))
     for stream in (sys.stdout, sys.stderr):
@@ -63,21 +64,17 @@ def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[
         module.__file__ = str(path)
         sys.modules["__main__"] = module
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
-        call = getattr(module, entry)
+        calls = {name: getattr(module, name) for name in {entry, *(case.get("call") or entry for case in job["cases"])}}
         if job["drive"]:
             space: dict[str, Any] = {}
             exec(compile(job["drive"]["source"], "<drive>", "exec"), space)
-            driver, answer = space[job["drive"]["name"]], call
-
-            def call(*args, **kwargs):
-                return driver(answer, *args, **kwargs)
-
+            calls = {name: functools.partial(space[job["drive"]["name"]], call) for name, call in calls.items()}
     except BaseException as e:  # SystemExit and KeyboardInterrupt too: whatever an answer raises is its own outcome
         send({"case": -1, "raised": _raised(e, path)})
         send({"case": "end"})
         return
     for number, case in enumerate(job["cases"]):
-        started = time.perf_counter()
+        started, call = time.perf_counter(), calls[case.get("call") or entry]
         record = _run_launch(call, case, job, path) if case["kind"] == "launch" else _run_case(call, case, job, path)
         send({"case": number, "seconds": time.perf_counter() - started} | record)
         if record.get("raised", {}).get("fault"):

@@ -48,8 +48,10 @@ class _Statement:
         return isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom)
 
 
-def extract(cells: Sequence[str], entry: str, folder: str | None = None) -> Program:
-    """The Program of ``entry`` in these code cells. One that cannot be read is skipped, if not the last with the entry."""
+def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None = None) -> Program:
+    """The Program of ``names``, the entry first, in these code cells. One that cannot be read is skipped, if not the last."""
+    names = (names,) if isinstance(names, str) else tuple(names)
+    entry = names[0]
     statements: list[_Statement] = []
     unreadable: str | None = None
     for number, text in enumerate(cells, 1):
@@ -57,18 +59,19 @@ def extract(cells: Sequence[str], entry: str, folder: str | None = None) -> Prog
             text = plain_python(text)
             found = _statements(text, number)
         except _UNREADABLE as e:
-            if _mentions(text, entry):
+            if here := next((name for name in names if _mentions(text, name)), None):
                 line, why = getattr(e, "lineno", 1), getattr(e, "msg", "it is nested too deeply")
-                unreadable = f"Line {line} of the cell with `{entry}` cannot be read: {why}."
+                unreadable = f"Line {line} of the cell with `{here}` cannot be read: {why}."
             continue
-        if any(entry in s.binds for s in found):
+        if any(s.binds & set(names) for s in found):
             unreadable = None
         statements += found
     if unreadable:
         return Program("", entry, problem=unreadable, unreadable=True, folder=folder)
-    if not any(entry in s.binds for s in statements):
-        return Program("", entry, problem=f"No cell defines `{entry}`.", folder=folder)
-    return _assemble(_needed(statements, entry), entry, folder)
+    for name in names:
+        if not any(name in s.binds for s in statements):
+            return Program("", entry, problem=f"No cell defines `{name}`.", folder=folder)
+    return _assemble(_needed(statements, names), entry, folder)
 
 
 def plain_python(text: str) -> str:
@@ -98,14 +101,18 @@ def plain_python(text: str) -> str:
     return "\n".join(lines)
 
 
-def same_code(a: str, b: str, entry: str) -> bool:
-    """Whether two sources bind ``entry`` by the same code, docstrings, comments and layout aside."""
-    first, second = (_bindings(source, entry) for source in (a, b))
-    return first is not None and first == second
+def same_code(a: str, b: str, names: str | Sequence[str]) -> bool:
+    """Whether two sources bind ``names`` by the same code, docstrings, comments and layout aside."""
+    names = (names,) if isinstance(names, str) else names
+    first, second = ([_bindings(source, name) for name in names] for source in (a, b))
+    return None not in first and first == second
 
 
-def unfinished(source: str, entry: str) -> bool:
-    """Whether the entry's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods)."""
+def unfinished(source: str, names: str | Sequence[str]) -> bool:
+    """Whether a name's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods)."""
+    if not isinstance(names, str):
+        return any(unfinished(source, name) for name in names)
+    entry = names
     try:
         nodes = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == entry]
     except _UNREADABLE:
@@ -175,9 +182,9 @@ def _root(node: ast.AST) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-def _needed(statements: list[_Statement], entry: str) -> list[_Statement]:
+def _needed(statements: list[_Statement], names: Sequence[str]) -> list[_Statement]:
     """The statements to keep, in order: everything that binds or changes a needed name, until nothing new is needed."""
-    needed, kept = {entry}, set()
+    needed, kept = set(names), set()
     while True:
         more = {
             i

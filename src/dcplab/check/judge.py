@@ -63,9 +63,9 @@ def check(
         return result("error", f"Not judged here: {reason}")
     if program.problem:
         return result("crashed" if program.unreadable else "not_attempted", program.problem)
-    if same_code(program.source, key.starter.source, part.entry):
+    if same_code(program.source, key.starter.source, part.names):
         return result("not_attempted", "Not attempted yet: the starter is as it was.")
-    if unfinished(program.source, part.entry):
+    if unfinished(program.source, part.names):
         return result("not_attempted", "Not finished yet: it still ends in `raise NotImplementedError`.")
 
     cases = list(part.cases(Draw(seed)))
@@ -83,8 +83,8 @@ def check(
         expected.append(_from_oracle(part, cases))
     if isinstance(expected[0], str):
         return result("error", f"The checker failed, not your answer: {expected[0]}", detail=expected[0])
-    names = argument_names(key.solution)
-    verdicts = [_verdict(part, i, case, trial, expected[0][i], names) for i, case in enumerate(cases)]
+    names = [argument_names(key, case) for case in cases]
+    verdicts = [_verdict(part, i, case, trial, expected[0][i], names[i]) for i, case in enumerate(cases)]
     if trial.load_error:
         return result("crashed", _load_sentence(trial, program), detail=_traceback(trial.load_error, program) + _output(trial))
     outcome, shown = _overall(verdicts, cases)
@@ -106,7 +106,7 @@ def check(
         second=shown.says if found and found.says != shown.says else "",
         count=f"{failed} of {len(cases)} cases fail; the smallest: " if len(cases) > 1 else "",
         table=shown.table,
-        case=tables.describe(cases[shown.number], names),
+        case=tables.describe(cases[shown.number], names[shown.number]),
         label=cases[shown.number].label,
         detail=_detail(verdicts, cases, names, shown, program, trial),
     )
@@ -116,7 +116,7 @@ def pack(case: Case | Launch) -> dict[str, Any]:
     """A case as data for a child. Arguments are encoded here, so that each program gets copies of its own."""
     if isinstance(case, Case):
         args, kwargs = codec.encode(tuple(case.args)), codec.encode(dict(case.kwargs))
-        return {"kind": "case", "args": args, "kwargs": kwargs, "writes": list(case.writes)}
+        return {"kind": "case", "args": args, "kwargs": kwargs, "writes": list(case.writes), "call": case.call}
     for name, t in case.buffers.items():
         if not t.is_contiguous():
             raise CourseError(f"The buffer {name!r} of a launch is not contiguous.")
@@ -159,10 +159,13 @@ def call(part: Part, program: Program, args: tuple, kwargs: dict, mode: str, not
     return next(iter(written.values())) if len(written) == 1 else written, said
 
 
-def argument_names(solution: Program) -> list[str]:
-    """The names of the entry's parameters, from the solution's source."""
+def argument_names(key: Key, case: Case | Launch) -> list[str]:
+    """The names of the parameters of what a case calls, from the solution's source, or from the part's driver."""
+    if key.part.drive:
+        return list(inspect.signature(key.part.drive).parameters)[1:]
+    solution, called = key.solution, getattr(case, "call", "") or key.part.entry
     for node in ast.parse(solution.source).body:
-        if isinstance(node, ast.FunctionDef) and node.name == solution.entry:
+        if isinstance(node, ast.FunctionDef) and node.name == called:
             return [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
     return []
 
@@ -364,7 +367,7 @@ def _output(trial: Trial) -> str:
 
 def _detail(verdicts, cases, names, shown: Verdict | None, program: Program, trial: Trial) -> str:
     """What explain() shows: every case, the traceback of the one shown, what the answer printed."""
-    lines = [f"{v.number:3d}  {v.outcome:<13} {tables.describe(cases[v.number], names)[:150]}" for v in verdicts]
+    lines = [f"{v.number:3d}  {v.outcome:<13} {tables.describe(cases[v.number], names[v.number])[:150]}" for v in verdicts]
     pieces = ["\n".join(lines)]
     if shown is not None and shown.traceback:
         record = trial.records.get(shown.number, {})

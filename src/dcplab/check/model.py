@@ -23,6 +23,7 @@ class Case:
     entry is asked to change in place; a change anywhere else is ``unsafe``.
     ``size`` orders cases: the smallest failing one is shown.
     ``raises`` is the name of the exception type that the right answer raises ("ValueError"), or None.
+    ``call`` is the function to call where a part has several (``Part.also``); empty: the entry.
     """
 
     args: tuple = ()
@@ -31,6 +32,7 @@ class Case:
     size: int = 0
     writes: tuple[int, ...] = ()
     raises: str | None = None
+    call: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class Part:
     ``compare(case, got, expected)`` replaces the general comparison; it returns None or a sentence.
     ``drive(entry, *args, **kwargs)`` is called in the child in place of the entry, where arguments cannot travel as data (a
     class under test, a callback). It is sent as source, so it must stand alone: its imports inside it.
+    ``also`` names further functions that belong to the answer; a ``Case`` says with ``call`` which one it is for.
     ``may_import`` names modules of the course that an answer to this part may import; else it may import none.
     ``launch(*args)``, for a kernel: the Launch that `lab.run` makes of a learner's own arguments.
     """
@@ -116,6 +119,12 @@ class Part:
     drive: Callable | None = None
     may_import: tuple[str, ...] = ()
     launch: Callable[..., Launch] | None = None
+    also: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What an answer defines: the entry and ``also``."""
+        return (self.entry, *self.also)
 
 
 @dataclass(frozen=True)

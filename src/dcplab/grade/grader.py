@@ -70,4 +70,4 @@ def grade(submission: Submission, keys: Keys, seed: int, stop: threading.Event |
 
 def grade_part(key: judge.Key, cells: Sequence[str], seed: int, folder: str | None) -> CheckResult:
     """One part of a notebook, given by its code cells in document order. The course's own ``parts.py`` decides about points."""
-    return judge.check(key, extract(cells, key.part.entry, folder), seed=seed)
+    return judge.check(key, extract(cells, key.part.names, folder), seed=seed)
