@@ -271,7 +271,7 @@ def test_children_end_with_the_process_that_asked(course):
     out = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True, timeout=120)
     server = int(out.stdout.split()[-1])
     deadline = time.perf_counter() + 10
-    while os.path.exists(f"/proc/{server}/exe") and time.perf_counter() < deadline:
+    while _alive(server) and time.perf_counter() < deadline:
         time.sleep(0.1)
     assert not _alive(server)
 
