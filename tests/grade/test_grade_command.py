@@ -115,7 +115,7 @@ def test_an_answer_costs_its_own_part_and_no_other(tmp_path, solved, source, out
 
 CHEATS = {
     "another check": "class L:\n    def check(self, part): return 60.0\nlab = L()",
-    "a patched checker": "import dcplab.check.judge, dcplab.lab\ndcplab.check.judge.check = dcplab.lab.check = lambda *a, **k: 60.0",
+    "a patched checker": "import dcplab.check.judge as j, dcplab.lab as l\nj.check = l.check = lambda *a, **k: 60.0",
     "patched comparison": "import torch\ntorch.equal = torch.allclose = lambda *a, **k: True",
     "showtraceback": "get_ipython().showtraceback = lambda *a, **k: None",
     "progress": "import json, os, pathlib\npathlib.Path(os.environ['DCPLAB_STATE'], 'progress.json').write_text('{}')",

@@ -1,0 +1,195 @@
+"""Both graders on the same notebooks: `nbgrader autograde`, from the command line in a released course, and `dcplab grade`."""
+
+import copy
+import json
+import shutil
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell
+from nbgrader.utils import determine_grade
+from tinycourse import write_course
+
+from dcplab import catalog, cli, paths
+from dcplab.author import build, execute, notebook
+from dcplab.author.release import nbgrader, release
+
+WORKSHOP = paths.root() / "workshop"
+
+
+def submit(course: Path, student: str, lab: str, nb) -> None:
+    path = course / "submitted" / student / lab / f"{lab}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(notebook.to_text(nb))
+
+
+def scores(course: Path) -> dict[str, dict[str, float]]:
+    """Points by student and part, as nbgrader's gradebook has them; a part that waits for a person is None."""
+    query = """
+        SELECT submitted_assignment.student_id, base_cell.name, grade.auto_score, grade.needs_manual_grade FROM grade
+        JOIN base_cell ON base_cell.id = grade.cell_id
+        JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id
+        JOIN submitted_assignment ON submitted_assignment.id = submitted_notebook.assignment_id
+    """
+    found: dict[str, dict[str, float]] = {}
+    with sqlite3.connect(course / "gradebook.db") as db:
+        for student, cell, score, manual in db.execute(query):
+            found.setdefault(student, {})[cell.removesuffix("-check")] = None if manual else score
+    return found
+
+
+def ours(course: Path, out: Path) -> dict[str, dict[str, float]]:
+    """The same from `dcplab grade`."""
+    assert cli.main(["grade", str(course / "submitted"), "--json", str(out)]) == 0
+    rows = json.loads(out.read_text())
+    return {row["student"]: {part["part"]: part["points"] for part in row["parts"]} for row in rows}
+
+
+def put_answers(nb, answers: dict[str, str]):
+    nb = copy.deepcopy(nb)
+    for cell in nb.cells:
+        if cell.id.startswith("answer-") and (part := cell.id.removeprefix("answer-")) in answers:
+            cell.source = answers[part]
+    return nb
+
+
+def test_lab_01_right_half_right_untouched_and_crashing(tmp_path, monkeypatch):
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path / "state"))
+    lab = catalog.lab("01")
+    made = build.make(lab)
+    solved = execute.readable(made.source)
+    answers = {c.metadata.nbgrader.grade_id: c.source for c in solved.cells if c.metadata.get("nbgrader", {}).get("solution")}
+    half = dict(list(answers.items())[: len(answers) // 2])
+    bad = next(w for w in lab.wrong if w.part == "1e" and w.outcome == "wrong")
+    crash = {"1a": "import os\ndef owner_rank(loc, dcp_size):\n    os._exit(0)"}
+    given = {
+        "right": solved,
+        "half": put_answers(made.learner, half | {"1e": bad.source}),
+        "untouched": made.learner,
+        "crashing": put_answers(solved, crash),
+    }
+    given["crashing"].cells.insert(3, new_code_cell("import ctypes\nctypes.string_at(0)"))
+    course = tmp_path / "course"
+    release(course, [lab], False, lambda line: None)
+    for student, nb in given.items():
+        submit(course, student, lab.name, nb)
+    nbgrader(course, "autograde", lab.name)
+    theirs = scores(course)
+    assert theirs == ours(course, tmp_path / "rows.json")
+    points = {part.id: part.points for part in lab.parts}
+    assert theirs["right"] == points
+    assert theirs["untouched"] == dict.fromkeys(points, 0)
+    assert theirs["half"] == {part: points[part] if part in half else 0 for part in points}
+    assert theirs["crashing"] == points | {"1a": 0}
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A released nbgrader course of the tiny lab: made once, copied for each test."""
+    home = tmp_path_factory.mktemp("released")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DCPLAB_ROOT", str(write_course(home / "course")))
+        patch.setenv("DCPLAB_STATE", str(home / "state"))
+        shutil.copytree(WORKSHOP, home / "course" / "workshop")
+        release(home / "nbgrader", catalog.labs(), False, lambda line: None)
+    return home / "nbgrader"
+
+
+@pytest.fixture
+def tiny(course, tmp_path, released):
+    shutil.copytree(WORKSHOP, course / "workshop")
+    return shutil.copytree(released, tmp_path / "nbgrader")
+
+
+@pytest.fixture
+def solved(course):
+    return execute.readable(build.make(catalog.lab("01")).source)
+
+
+def test_hostile_submissions_keep_the_points_that_they_earned(tiny, solved, tmp_path):
+    right = {"1a": 60, "1b": 40}
+    given, expected = {}, {}
+
+    def case(name, nb, points):
+        given[name], expected[name] = nb, points
+
+    no_check = copy.deepcopy(solved)
+    no_check.cells = [c for c in no_check.cells if c.id != "check-1a"]
+    case("check deleted", no_check, right)
+    gone = copy.deepcopy(solved)
+    gone.cells = [c for c in gone.cells if c.id not in ("answer-1a", "check-1a")]
+    case("answer and check deleted", gone, right | {"1a": 0})
+    twice = copy.deepcopy(solved)
+    twice.cells.append(copy.deepcopy(next(c for c in twice.cells if c.id == "check-1a")))
+    twice.cells[-1].id = "another"
+    case("check doubled", twice, right)
+    forged = put_answers(solved, {"1a": "def owner_rank(loc, dcp_size):\n    return 0"})
+    for cell in forged.cells:
+        if cell.id == "check-1a":
+            cell.source = "60.0"
+            cell.metadata.nbgrader.update(points="a thousand", locked=False, grade=False, solution=True)
+    case("metadata forged", forged, right | {"1a": 0})
+    bare = copy.deepcopy(solved)
+    for cell in bare.cells:
+        cell.metadata = {}
+    case("metadata gone", bare, right)
+    odd = copy.deepcopy(solved)
+    odd.cells[1].metadata["nbgrader"] = {"grade_id": ["x"], "schema_version": 0}
+    odd.cells[0].metadata["nbgrader"] = {"grade": True, "grade_id": "bonus", "points": 99, "schema_version": 3}
+    odd.metadata.kernelspec = {"name": "no-such-kernel", "display_name": "x", "language": "x"}
+    case("metadata odd", odd, right)
+    kernel = copy.deepcopy(solved)
+    kernel.cells.insert(1, new_code_cell("import sys, os\nsys.stderr.write('x')\nos.kill(os.getpid(), 9)"))
+    case("kernel killed", kernel, right)
+    wrong = put_answers(solved, {"1a": "def owner_rank(loc, dcp_size):\n    return loc // dcp_size"})
+    case("wrong", wrong, right | {"1a": 0})
+    for name, nb in given.items():
+        submit(tiny, name, "01_tiny", nb)
+    nbgrader(tiny, "autograde", "01_tiny")
+    assert scores(tiny) == expected
+    assert ours(tiny, tmp_path / "rows.json") == expected
+    nbgrader(tiny, "generate_feedback", "01_tiny", "--student", "wrong")
+    page = (tiny / "feedback" / "wrong" / "01_tiny" / "01_tiny.html").read_text()
+    assert "That is the row, not the owner." in page
+    assert "% dcp_size" not in page
+    assert "Traceback (most recent" not in page
+
+
+def test_a_check_that_the_course_does_not_know_earns_nothing(course, solved):
+    from dcplab.grade.nbgrader import StaticGrades
+
+    own = {"grade": True, "grade_id": "own", "points": 5, "locked": True, "solution": False, "task": False, "schema_version": 3}
+    solved.cells.append(new_code_cell("assert True", metadata={"nbgrader": own}))
+    nb, _ = StaticGrades().preprocess(solved, {})
+    found = {c.metadata.nbgrader.grade_id: determine_grade(c) for c in nb.cells if c.metadata.get("nbgrader", {}).get("grade")}
+    assert found == {"1a-check": (60, 60), "1b-check": (40, 40), "own": (0, 5)}
+
+
+def test_points_that_an_instructor_changed_are_scaled(course, solved):
+    from dcplab.grade.nbgrader import StaticGrades
+
+    for cell in solved.cells:
+        if cell.id == "check-1a":
+            cell.metadata.nbgrader["points"] = 7
+    nb, _ = StaticGrades().preprocess(solved, {})
+    assert determine_grade(next(c for c in nb.cells if c.id == "check-1a")) == (7, 7)
+
+
+def test_a_released_course_is_its_owners_alone_and_is_renewed_in_place(course, tiny, solved, capsys):
+    assert stat.S_IMODE(tiny.stat().st_mode) == 0o700
+    assert {p.name for p in tiny.iterdir()} == {"README.md", "gradebook.db", "nbgrader_config.py", "release", "source"}
+    assert "divmod" in (tiny / "source" / "01_tiny" / "01_tiny.ipynb").read_text()
+    assert "divmod" not in (tiny / "release" / "01_tiny" / "01_tiny.ipynb").read_text()
+    submit(tiny, "ann", "01_tiny", solved)
+    nbgrader(tiny, "autograde", "01_tiny")
+    with (tiny / "nbgrader_config.py").open("a") as config:
+        config.write("# my own line\n")
+    assert cli.main(["release", str(tiny)]) == 2
+    assert "--update renews the course in it" in capsys.readouterr().err
+    assert cli.main(["release", str(tiny), "--update"]) == 0
+    assert scores(tiny) == {"ann": {"1a": 60, "1b": 40}}
+    assert "# my own line" in (tiny / "nbgrader_config.py").read_text()
+    assert cli.main(["release", str(course / "labs" / "x")]) == 2
+    assert "is inside this checkout" in capsys.readouterr().err
