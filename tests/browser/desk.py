@@ -1,0 +1,203 @@
+"""A person at JupyterLab: `./course lab` on a copy of the labs, and a headless Chromium driven by mouse and keyboard.
+
+Cells are named by their ids in the notebook file, and found by scrolling: JupyterLab draws only what is near the window.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, sync_playwright
+
+from dcplab import doctor, launch
+
+ROOT = Path(__file__).parents[2]
+SECOND = 1000
+BROWSER_ARGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+)
+
+
+def chromium() -> str | None:
+    """The installed Chromium, if there is one; playwright's own download is not used."""
+    return next(filter(None, map(shutil.which, doctor.CHROMIUM)), None)
+
+
+@contextlib.contextmanager
+def course(folder: Path) -> Iterator[Path]:
+    """A checkout of its own in ``folder``: sources, no notebooks yet, nobody's progress, no Jupyter settings."""
+    ignored = shutil.ignore_patterns("*.ipynb", "__pycache__")
+    shutil.copytree(ROOT / "solutions", folder / "course/solutions", ignore=ignored)
+    mine = {
+        "DCPLAB_ROOT": folder / "course",
+        "DCPLAB_STATE": folder / "state",
+        "JUPYTER_CONFIG_DIR": folder / "jupyter/config",
+        "JUPYTER_DATA_DIR": folder / "jupyter/data",
+        "JUPYTER_RUNTIME_DIR": folder / "jupyter/runtime",
+        "IPYTHONDIR": folder / "ipython",
+        "TRITON_INTERPRET": None,  # the notebook's own process is a learner's: it does not interpret
+    }
+    before = {name: os.environ.get(name) for name in mine}
+    _setenv({name: value and str(value) for name, value in mine.items()})
+    try:
+        yield folder / "course"
+    finally:
+        _setenv(before)
+
+
+def _setenv(values: dict[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@contextlib.contextmanager
+def served(word: str) -> Iterator[tuple[str, Path]]:
+    """The address and the notebook of a lab, served as `./course lab WORD --no-browser` does."""
+    notebook = launch.notebook_ready(launch.choose(word))
+    command = launch.server(notebook)
+    process = launch.start(command)
+    try:
+        launch.wait(process, command)
+        yield command.url, notebook
+    finally:
+        launch.stop(process)
+
+
+class Desk:
+    """One open notebook. ``faults`` holds every console error, page error and failed request so far."""
+
+    def __init__(self, page: Page, url: str, notebook: Path):
+        self.page, self.notebook = page, notebook
+        self.order = [cell["id"] for cell in self.saved()["cells"]]
+        self.faults: list[str] = []
+        page.on("console", lambda m: self.faults.append(f"console: {m.text[:300]}") if m.type == "error" else None)
+        page.on("pageerror", lambda e: self.faults.append(f"page: {str(e)[:300]}"))
+        page.on("requestfailed", self._failed)
+        page.set_default_timeout(90 * SECOND)
+        page.goto(url, wait_until="domcontentloaded")
+        page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+        self.until_idle()
+
+    def _failed(self, request) -> None:
+        if "ERR_ABORTED" not in (request.failure or ""):  # a page that moves on drops its own long polls
+            self.faults.append(f"request: {request.failure} {request.url[:200]}")
+
+    def saved(self) -> dict:
+        """The notebook as it lies on disk."""
+        return json.loads(self.notebook.read_text(encoding="utf-8"))
+
+    def save(self) -> dict:
+        before = self.notebook.stat().st_mtime_ns
+        self.menu("File", "docmanager:save")
+
+        def written() -> dict | None:
+            with contextlib.suppress(ValueError):  # it is being written
+                return self.saved() if self.notebook.stat().st_mtime_ns != before else None
+
+        return self.until(written)
+
+    def menu(self, name: str, command: str) -> None:
+        self.page.click(f'li.lm-MenuBar-item:has-text("{name}")')
+        self.page.click(f'li.lm-Menu-item[data-command="{command}"] >> nth=0')
+
+    def until_idle(self, quiet: float = 1.0) -> None:
+        """Until the kernel has been idle for a while. (The toolbar says idle before there is a kernel, the status bar not.)"""
+        idle = "/\\| Idle/.test((document.querySelector('#jp-main-statusbar')||{}).innerText||'')"
+        self.page.wait_for_function(
+            f"() => {{ if (!{idle}) window.__since = undefined; else window.__since ??= performance.now();"
+            f" return window.__since !== undefined && performance.now() - window.__since > {quiet * SECOND}; }}",
+            timeout=240 * SECOND,
+        )
+
+    def until(self, condition: Callable[[], object], patience: float = 60.0):
+        """What ``condition`` gives, once it gives something."""
+        for _ in range(int(patience * 10)):
+            if found := condition():
+                return found
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"it did not come in {patience:.0f} s")
+
+    def run_all(self) -> None:
+        self.menu("Run", "runmenu:run-all")
+        self.page.wait_for_timeout(SECOND)
+        self.until_idle(quiet=3.0)
+
+    def cell(self, identity: str) -> Locator:
+        """The cell with this id, scrolled into view."""
+        index = self.order.index(identity)
+        found = self.page.locator(f'.jp-NotebookPanel .jp-Cell[data-windowed-list-index="{index}"]')
+        for _ in range(200):
+            if found.count() and found.is_visible():
+                found.scroll_into_view_if_needed()
+                self.page.wait_for_timeout(100)
+                return found
+            near = self.page.locator(".jp-NotebookPanel .jp-Cell[data-windowed-list-index]").evaluate_all(
+                "cells => cells.filter(c => c.getBoundingClientRect().height > 0).map(c => +c.dataset.windowedListIndex)"
+            )
+            down = not near or max(near) < index
+            scroller = self.page.locator(".jp-NotebookPanel .jp-WindowedPanel-outer")
+            scroller.evaluate("(e, by) => e.scrollBy(0, by)", 500 if down else -500)
+            self.page.wait_for_timeout(60)
+        raise AssertionError(f"cell {identity} (number {index}) did not come into view")
+
+    def write(self, identity: str, source: str) -> None:
+        """Replaces a cell's text as a person does: click, select all, paste."""
+        editor = self.cell(identity).locator(".cm-content")
+        editor.click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(source)
+
+    def run(self, identity: str) -> str:
+        """Runs one cell by keyboard and gives the text of its output."""
+        self.cell(identity).locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        self.page.wait_for_timeout(300)
+        self.until_idle()
+        return self.output(identity)
+
+    def output(self, identity: str) -> str:
+        return self.cell(identity).locator(".jp-OutputArea").first.inner_text()
+
+    def theme(self, name: str) -> None:
+        """ "JupyterLab Light" or "JupyterLab Dark", chosen in the Settings menu."""
+        self.page.click('li.lm-MenuBar-item:has-text("Settings")')
+        self.page.hover('li.lm-Menu-item:has-text("Theme") >> nth=0')
+        self.page.click(f'li.lm-Menu-item:text-is("{name}"), li.lm-Menu-item:has(div:text-is("{name}"))')
+        light = "true" if "Light" in name else "false"
+        self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
+        self.page.wait_for_timeout(SECOND)
+
+    def shot(self, path: Path) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.page.wait_for_timeout(400)
+        self.page.screenshot(path=str(path))
+        return path
+
+
+@contextlib.contextmanager
+def sitting(url: str, notebook: Path, width: int = 1300, height: int = 1000) -> Iterator[Desk]:
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium(), headless=True, args=list(BROWSER_ARGS))
+        try:
+            page = browser.new_page(viewport={"width": width, "height": height})
+            yield Desk(page, url, notebook)
+        finally:
+            browser.close()
+
+
+def plain(text: str) -> str:
+    """Text with every run of white space as one space: a browser breaks lines where it likes."""
+    return re.sub(r"\s+", " ", text).strip()

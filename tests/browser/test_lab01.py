@@ -1,0 +1,134 @@
+"""Lab 01 in JupyterLab, as a learner goes through it: run all, use the table by keyboard, fail a check, pass it."""
+
+import json
+
+import pytest
+from desk import plain
+
+from dcplab import catalog
+
+
+@pytest.fixture(scope="module")
+def lab(sitting):
+    return catalog.lab("01")
+
+
+def cell_with(desk, text: str) -> str:
+    """The id of the first code cell that holds ``text``."""
+    cells = desk.saved()["cells"]
+    return next(c["id"] for c in cells if c["cell_type"] == "code" and text in "".join(c["source"]))
+
+
+def solution(lab, part: str) -> str:
+    return next(c.source for c in lab.cells if c.role == "answer" and c.part == part)
+
+
+def test_every_cell_of_the_learners_notebook_runs(sitting, lab, shots):
+    sitting.shot(shots / "01_open.png")
+    sitting.run_all()
+    sitting.shot(shots / "02_ran.png")
+    saved = sitting.save()
+    code = [c for c in saved["cells"] if c["cell_type"] == "code"]
+    assert all(c["execution_count"] for c in code)
+    for cell in code:
+        for output in cell["outputs"]:
+            assert output["output_type"] != "error" and output.get("name") != "stderr", (cell["id"], output)
+    for part in lab.parts:
+        assert "not attempted" in sitting.output(f"check-{part.id}").lower()
+
+
+def test_what_is_saved_is_small_and_holds_no_widget_state(sitting):
+    saved = sitting.save()
+    assert sitting.notebook.stat().st_size < 1_000_000
+    assert "widgets" not in saved["metadata"]
+    live = next(c for c in saved["cells"] if c["id"] == cell_with(sitting, "viz.owner_table"))
+    kinds = {kind for output in live["outputs"] for kind in output.get("data", {})}
+    assert {"text/plain", "image/svg+xml"} <= kinds, "a viewer without a kernel has a picture and a table"
+
+
+def test_a_slider_moved_by_keyboard_changes_sentence_table_and_figure(sitting, shots):
+    cell = sitting.cell(cell_with(sitting, "viz.owner_table"))
+    live = cell.locator(".dcplab-live")
+    live.locator(".js-plotly-plot .main-svg").first.wait_for()
+    live.locator(".jp-Collapse-header, .p-Collapse-header, .lm-Collapse-header, .jupyter-widget-Collapse-header").first.click()
+    table = live.locator("table").first
+    table.wait_for()
+    assert cell.locator(".dcplab-static").is_hidden(), "the static picture gives way to the live one"
+    sitting.shot(shots / "03_owner_table.png")
+
+    def seen() -> tuple[str, str, str]:
+        figure = live.locator(".js-plotly-plot .main-svg").first.inner_html()
+        return live.locator("[role=status]").inner_text(), table.inner_html(), figure
+
+    before = seen()
+    slider = live.locator(".widget-slider", has_text="loc").locator("[role=slider]")
+    value = int(float(slider.get_attribute("aria-valuenow")))
+    slider.focus()
+    sitting.page.keyboard.press("ArrowRight")
+    after = sitting.until(lambda: (now := seen()) and all(old != new for old, new in zip(before, now, strict=True)) and now)
+    assert int(float(slider.get_attribute("aria-valuenow"))) == value + 1 and f"loc {value + 1}:" in plain(after[0]).lower()
+    sitting.shot(shots / "04_slider_moved.png")
+
+
+def test_a_wrong_answer_is_named_and_the_right_one_passes(sitting, lab, shots):
+    wrong = next(w for w in lab.wrong if w.part == "1c" and w.outcome == "wrong")
+    sitting.write("answer-1c", wrong.source)
+    sitting.run("answer-1c")
+    said = plain(sitting.run("check-1c"))
+    assert plain(wrong.says) in said and plain(wrong.asks) in said
+    for column in ("loc", "owner", "row", "yours", "expected"):
+        assert column in said
+    sitting.cell("check-1c")
+    sitting.shot(shots / "05_wrong.png")
+
+    sitting.write("answer-1c", solution(lab, "1c"))
+    sitting.run("answer-1c")
+    said = plain(sitting.run("check-1c"))
+    assert "passed" in said.lower() and f"{lab.part('1c').points:g}" in said and plain(wrong.says) not in said
+    sitting.shot(shots / "06_passed.png")
+
+
+def test_progress_shows_what_was_passed(sitting, lab, shots):
+    board = plain(sitting.run(cell_with(sitting, "lab.progress()")))
+    assert f"{lab.part('1c').points:g} of {lab.points:g}" in board
+    sitting.shot(shots / "07_progress.png")
+
+
+def test_the_dark_theme_is_legible(sitting, shots):
+    sitting.theme("JupyterLab Dark")
+    cell = sitting.cell(cell_with(sitting, "viz.owner_table"))
+    assert contrast(sitting, cell.locator(".dcplab-live [role=status]")) > 4.5
+    sitting.shot(shots / "08_dark_owner_table.png")
+    sitting.cell("check-1c")
+    sitting.shot(shots / "09_dark_check.png")
+    sitting.cell("answer-1a-1")
+    sitting.shot(shots / "10_dark_strip.png")
+    sitting.theme("JupyterLab Light")
+
+
+def test_the_browser_had_nothing_to_complain_of(sitting):
+    assert sitting.faults == []
+
+
+def test_the_settings_are_a_learners(sitting):
+    text = sitting.page.locator("body").inner_text()
+    assert "Would you like to receive official Jupyter news" not in text
+    assert sitting.page.locator('li.lm-MenuBar-item:has-text("Nbgrader")').count() == 0
+    assert json.dumps(sitting.saved())  # the notebook on disk is whole after all this
+
+
+def contrast(desk, locator) -> float:
+    """WCAG contrast of an element's text on the nearest background that is not transparent."""
+    return locator.evaluate(
+        """e => {
+            const rgb = s => (s.match(/[\\d.]+/g) || []).map(Number);
+            const linear = v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+            const weigh = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            const light = s => weigh(rgb(s).map(v => linear(v / 255)));
+            const clear = e => rgb(getComputedStyle(e).backgroundColor)[3] === 0;
+            let back = e;
+            while (back.parentElement && clear(back)) back = back.parentElement;
+            const a = light(getComputedStyle(e).color), b = light(getComputedStyle(back).backgroundColor);
+            return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        }"""
+    )
