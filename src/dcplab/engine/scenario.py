@@ -134,7 +134,9 @@ def story(engine: Engine, level: str, progress: Progress | None = None, stored: 
         for document in long if stored else ():
             engine.preload(document.prompt)
         _act(engine, "long", long, out, progress)
-        _act(engine, "again", asked, out, progress, retract=force)
+        # With the pool full, two users follow up on each document: prefixes are shared, so there are more tokens than slots.
+        more = [text.follow_up(document) for document in long] * 2 if level == "full" else []
+        _act(engine, "again", more + asked, out, progress, retract=force)
     except (ServerCrash, DeviceAssert) as error:
         out.verdict, out.why = "crash", str(error)
     except CapacityAlarm as error:

@@ -343,6 +343,7 @@ class Engine:
 
     def retract(self, request: Request) -> None:
         """Take a decoding request off the device: its share of every pool to the host, its pages free."""
+        self.watcher.phase = "retract"
         locs = self._locs_on_device(request)
         request.saved = [pool.backup(locs, request.slot) for pool in self.pools]
         self._leave(request)
@@ -351,6 +352,7 @@ class Engine:
 
     def _resume(self, request: Request) -> None:
         """New pages, hence new locs; backup and restore translate them independently."""
+        self.watcher.phase = "resume"
         self.allocator.grow(request.pages, request.stored + 1)
         request.slot = self.table.take()
         self._place(request, 0, request.stored)

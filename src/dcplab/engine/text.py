@@ -89,3 +89,9 @@ def document(count: int, seed: int) -> Question:
     early = max(1, lack // 10)
     text = f"{filler(early, 100 + seed)} {fact} {filler(lack - early, 200 + seed)} {ask}"
     return Question(f"document {seed}", text, f"silver{seed} harp{seed} beneath{seed} snow{seed}")
+
+
+def follow_up(asked: Question) -> Question:
+    """The next turn of a document's conversation: what was asked, what was answered, and the same question once more."""
+    ask = " ".join(asked.prompt.split()[-2:])
+    return Question(f"{asked.name}, again", f"{asked.prompt} {asked.answer} more: {ask}", asked.answer)
