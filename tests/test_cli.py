@@ -113,8 +113,10 @@ def test_a_closed_pipe_is_no_error():
 
 def test_benches_are_found_by_their_files_and_run_apart(tmp_path, monkeypatch, capfd):
     (tmp_path / "bench").mkdir()
-    text = '"""Rows a second."""\nimport sys\nprint("ran", sys.argv[1:])\nsys.exit(len(sys.argv) - 3)\n'
-    (tmp_path / "bench/rows.py").write_text(text)
+    lines = ['"""Rows a second."""', "import sys", 'if __name__ == "__main__":']
+    lines += ['    print("ran", sys.argv[1:])', "    sys.exit(len(sys.argv) - 3)"]
+    (tmp_path / "bench/rows.py").write_text("\n".join(lines))
+    (tmp_path / "bench/tools.py").write_text("# what rows.py imports\n")
     monkeypatch.setenv("DCPLAB_ROOT", str(tmp_path))
     assert cli.main(["bench"]) == 0
     assert capfd.readouterr().out == "  rows  Rows a second.\n"

@@ -99,6 +99,10 @@ class Desk:
         """The notebook as it lies on disk."""
         return json.loads(self.notebook.read_text(encoding="utf-8"))
 
+    def find(self, text: str) -> str:
+        """The id of the first code cell on disk that holds ``text``."""
+        return next(c["id"] for c in self.saved()["cells"] if c["cell_type"] == "code" and text in "".join(c["source"]))
+
     def save(self) -> dict:
         before = self.notebook.stat().st_mtime_ns
         self.menu("File", "docmanager:save")

@@ -18,7 +18,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def benches(folder: Path) -> dict[str, Path]:
-    return {path.stem: path for path in sorted(folder.glob("*.py")) if not path.name.startswith(("_", "conftest"))}
+    """The files that can be run; what only the others import is none."""
+    return {path.stem: path for path in sorted(folder.glob("[!_]*.py")) if '__name__ == "__main__"' in path.read_text("utf-8")}
 
 
 def purpose(bench: Path) -> str:
