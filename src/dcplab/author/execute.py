@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from dcplab.percent import BEGIN, END
 
 LIMIT_BYTES = 1_000_000  # of a notebook with its outputs: GitHub shows no bigger one
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
 
 
 def execute(
@@ -110,19 +112,21 @@ def _outcomes(state: Path, lab: str) -> dict[str, str]:
 
 
 def _without_widgets(nb: NotebookNode) -> NotebookNode:
-    """Live widgets are empty boxes without a kernel: their views go, what stands beside them stays."""
+    """Live widgets are empty boxes without a kernel: their views go, what stands beside them as text or picture stays."""
     nb.metadata.pop("widgets", None)
     for cell in nb.cells:
         if cell.cell_type != "code":
             continue
-        kept = []
         for output in cell.outputs:
-            data = output.get("data")
-            if data and data.pop(WIDGET_VIEW, None) is not None and set(data) <= {"text/plain"}:
-                continue
-            kept.append(output)
-        cell.outputs = kept
+            output.get("data", {}).pop(WIDGET_VIEW, None)
+        cell.outputs = [output for output in cell.outputs if not _is_bare_widget(output)]
     return nb
+
+
+def _is_bare_widget(output: NotebookNode) -> bool:
+    """Whether nothing is left to show but a widget's own repr, such as ``VBox(children=(...))``."""
+    data = output.get("data")
+    return data is not None and (not data or (set(data) == {"text/plain"} and bool(WIDGET_REPR.match(data["text/plain"]))))
 
 
 def save(nb: NotebookNode, path: Path) -> None:
