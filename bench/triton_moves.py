@@ -52,7 +52,14 @@ def selected(queries: int, k: int, dtype: torch.dtype) -> list[harness.Row]:
     locs = topk_transform.topk_to_paged(pos, req, table)
     tag = f"{queries:,} x {k} {str(dtype)[6:]}"
     table_rows = req[:, None].expand(-1, k)
+    shuffled = pos.gather(1, torch.rand(queries, k, device="cuda").argsort(1))
     return [
+        harness.Row(
+            f"topk_to_paged {tag}, shuffled",
+            harness.time_ms(lambda: topk_transform.topk_to_paged(shuffled, req, table)),
+            bytes=2 * size(pos) + size(req, table),
+            others={"torch": harness.time_ms(lambda: torch.where(pos >= 0, table[table_rows, shuffled.clamp(min=0)], -1))},
+        ),
         harness.Row(
             f"topk_to_paged {tag}",
             harness.time_ms(lambda: topk_transform.topk_to_paged(pos, req, table)),

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from dcp_kernels.runtime import check_dcp, check_devices, check_indices, clamp_pow2, on
 
-TILE = 2048  # selected entries a program
-
 
 @triton.jit
 def topk_to_paged_kernel(
@@ -53,33 +51,36 @@ def localize_topk_kernel(
     ROWS: tl.constexpr,
     COLS: tl.constexpr,
 ):
-    """ROWS queries a program: owned rows to the front in their order, -1 behind, and how many they are.
+    """ROWS queries a program: -1 everywhere, then the owned rows to the front in their order, and how many they are.
 
-    Every lane has a place of its own, owned ones from the front and the others from where the owned ones end, so no two
-    lanes store to one address and the order depends on nothing but the input.
+    An owned entry's place is the number of owned ones before it, so the order depends on nothing but the input. Instructions
+    weigh as much as bytes here: unsigned division costs half of what signed does, and a fill without holes stores 16
+    bytes at a time.
     """
     q = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    for first in range(0, k, COLS):
+        c = first + tl.arange(0, COLS)
+        inside = (q < queries)[:, None] & (c < k)[None, :]
+        tl.store((row_ptr + q * k)[:, None] + c[None, :], tl.full((ROWS, COLS), -1, tl.int32), mask=inside)
+    tl.debug_barrier()
     total = tl.zeros((ROWS,), tl.int32)
     for first in range(0, k, COLS):
         c = first + tl.arange(0, COLS)
         inside = (q < queries)[:, None] & (c < k)[None, :]
-        loc = tl.load(loc_ptr + q[:, None] * loc_stride + c[None, :], mask=inside, other=-1)
-        owned = (loc >= 0) & (loc % DCP_SIZE == dcp_rank)
+        loc = tl.load((loc_ptr + q * loc_stride)[:, None] + c[None, :], mask=inside, other=-1)
+        size = loc.to(tl.uint64 if loc.dtype == tl.int64 else tl.uint32)
+        owned = (loc >= 0) & ((size % DCP_SIZE).to(tl.int32) == dcp_rank)
         flag = owned.to(tl.int32)
         place = total[:, None] + tl.cumsum(flag, 1) - 1
-        tl.store(row_ptr + q[:, None] * k + place, (loc // DCP_SIZE).to(tl.int32), mask=owned)
+        tl.store((row_ptr + q * k)[:, None] + place, (size // DCP_SIZE).to(tl.int32), mask=owned)
         total += tl.sum(flag, 1)
-    for first in range(0, k, COLS):
-        c = first + tl.arange(0, COLS)
-        behind = (q < queries)[:, None] & (c < k)[None, :] & (c[None, :] >= total[:, None])
-        tl.store(row_ptr + q[:, None] * k + c[None, :], tl.full((ROWS, COLS), -1, tl.int32), mask=behind)
     tl.store(count_ptr + q, total, mask=q < queries)
 
 
-def _tile(rows: int, k: int) -> tuple[int, int]:
-    """(ROWS, COLS): about TILE entries, one row of a long selection or several of short ones."""
-    cols = clamp_pow2(k, 16, TILE)
-    return clamp_pow2(min(TILE // cols, rows), 1, TILE // 16), cols
+def _tile(rows: int, k: int, entries: int, widest: int) -> tuple[int, int]:
+    """(ROWS, COLS): about ``entries`` of them, at most ``widest`` of a row."""
+    cols = clamp_pow2(k, 16, widest)
+    return clamp_pow2(min(entries // cols, rows), 1, entries // 16), cols
 
 
 def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) -> Tensor:
@@ -111,7 +112,8 @@ def _transform(kernel, topk_pos: Tensor, req_of_row: Tensor, table: Tensor, tabl
     rows, k = topk_pos.shape
     out = torch.empty(rows, k, dtype=topk_pos.dtype, device=device)
     if out.numel():
-        tile_rows, cols = _tile(rows, k)
+        # Neighbouring queries select neighbouring positions: many rows and few columns find their table entries in L1.
+        tile_rows, cols = _tile(rows, k, 4096, 256)
         strides = (topk_pos.stride(0),) if table_dim == 1 else (topk_pos.stride(0), table.stride(0))
         grid = (triton.cdiv(rows, tile_rows), triton.cdiv(k, cols))
         with on(device):
@@ -136,7 +138,7 @@ def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tens
         counts.zero_()
     elif flat.numel():
         queries = flat.shape[0]
-        tile_rows, cols = _tile(queries, k)
+        tile_rows, cols = _tile(queries, k, 2048, 2048)
         with on(device):
             localize_topk_kernel[(triton.cdiv(queries, tile_rows),)](
                 flat, rows, counts, queries, k, flat.stride(0), dcp_rank, DCP_SIZE=dcp_size, ROWS=tile_rows, COLS=cols

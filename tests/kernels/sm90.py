@@ -70,12 +70,12 @@ def launches() -> dict[str, tuple]:
     def ckv(kind: str, src: str, **extra) -> tuple:
         types = dict(kv_ptr=kind, nope_ptr=src, rope_ptr=src, loc_ptr="*i64", n="i32")
         types |= dict(kv_stride="i32", nope_stride="i32", rope_stride="i32", dcp_rank="i32")
-        constexprs = dict(DN=512, DR=0, DCP_SIZE=8, BLOCK=256, ROWS=16, COLS=512, COLS_R=1) | extra
-        return write_ckv_kernel, types, constexprs, dict(unaligned=("n", "dcp_rank"))
+        constexprs = dict(DN=512, DR=0, DCP_SIZE=8, BLOCK=128, ROWS=16, COLS=512, COLS_R=1) | extra
+        return write_ckv_kernel, types, constexprs, dict(unaligned=("n", "dcp_rank"), num_warps=8)
 
-    def of(kernel, pointers: str, scalars: str, unaligned: str = "", **constexprs) -> tuple:
+    def of(kernel, pointers: str, scalars: str, unaligned: str = "", num_warps: int = 4, **constexprs) -> tuple:
         types = dict(p.split(":") for p in pointers.split()) | dict.fromkeys(scalars.split(), "i32")
-        return kernel, types, constexprs, dict(unaligned=tuple(unaligned.split()))
+        return kernel, types, constexprs, dict(unaligned=tuple(unaligned.split()), num_warps=num_warps)
 
     pages = "buf_ptr:*u8 buf_f32_ptr:*fp32 key_ptr:*u8 scale_ptr:*fp32 loc_ptr:*i64"
     selected = "pos_ptr:*i32 req_ptr:*i64 out_ptr:*i32"
@@ -85,15 +85,15 @@ def launches() -> dict[str, tuple]:
             localize_page_table_kernel, "locs_ptr:*i64 rows_ptr:*i64", "n", "n", DCP_RANK=3, DCP_SIZE=8, BLOCK=1024
         ),
         "write_ckv_norope": ckv("*i16", "*i16"),
-        "write_ckv_norope_single": ckv("*i16", "*i16", DCP_SIZE=1, BLOCK=32),
+        "write_ckv_norope_single": ckv("*i16", "*i16", DCP_SIZE=1, BLOCK=16),
         "write_ckv_rope": ckv("*i16", "*i16", DR=64, COLS_R=64),
         "write_ckv_fp8": ckv("*fp8e4nv", "*bf16"),
         "write_index_k": of(write_index_k_kernel, pages, "n page_stride key_stride", "n", PAGE_SIZE=64, DIM=128, ROWS=64),
         "read_index_k": of(read_index_k_kernel, pages, "n page_stride", "n", PAGE_SIZE=64, DIM=128, ROWS=64),
         "topk_to_paged": of(
-            topk_to_paged_kernel, selected + " table_ptr:*i32", "rows k pos_stride table_stride", "rows", ROWS=1, COLS=2048
+            topk_to_paged_kernel, selected + " table_ptr:*i32", "rows k pos_stride table_stride", "rows", ROWS=16, COLS=256
         ),
-        "topk_to_ragged": of(topk_to_ragged_kernel, selected + " cu_ptr:*i64", "rows k pos_stride", "rows", ROWS=1, COLS=2048),
+        "topk_to_ragged": of(topk_to_ragged_kernel, selected + " cu_ptr:*i64", "rows k pos_stride", "rows", ROWS=16, COLS=256),
         "localize_topk": of(
             localize_topk_kernel,
             "loc_ptr:*i64 row_ptr:*i32 count_ptr:*i32",
@@ -108,9 +108,10 @@ def launches() -> dict[str, tuple]:
             "outs_ptr:*bf16 lses_ptr:*fp32 out_ptr:*fp32 lse_ptr:*fp32",
             merge,
             "rows heads",
+            num_warps=2,
             D=8,
             V=512,
-            ROWS=8,
+            ROWS=2,
             COLS=512,
         ),
         "assemble_ragged": of(

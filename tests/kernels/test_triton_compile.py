@@ -10,23 +10,22 @@ from pathlib import Path
 import pytest
 
 SM90 = Path(__file__).with_name("sm90.py")
-# (registers, bytes of the widest load, bytes of the widest store). 4-byte stores: compacted rows go to places of their own;
-# 8-byte ones: a table whose length is no multiple of 16.
+# (registers, bytes of the widest load, bytes of the widest store). 8-byte accesses: a length that is no multiple of 16.
 BUDGET = {
     "assemble_ragged": (64, 16, 16),
     "cumulative_lengths": (48, 8, 8),
     "gather_rows": (64, 16, 16),
     "localize_page_table": (40, 8, 8),
-    "localize_topk": (112, 16, 4),
-    "merge_lse": (168, 16, 16),
+    "localize_topk": (112, 16, 16),
+    "merge_lse": (96, 16, 16),
     "read_index_k": (48, 16, 16),
     "scatter_rows": (64, 16, 16),
-    "topk_to_paged": (48, 16, 16),
-    "topk_to_ragged": (48, 16, 16),
-    "write_ckv_fp8": (128, 16, 16),
-    "write_ckv_norope": (128, 16, 16),
-    "write_ckv_norope_single": (128, 16, 16),
-    "write_ckv_rope": (168, 16, 16),
+    "topk_to_paged": (112, 16, 16),
+    "topk_to_ragged": (80, 16, 16),
+    "write_ckv_fp8": (64, 16, 16),
+    "write_ckv_norope": (64, 16, 16),
+    "write_ckv_norope_single": (64, 16, 16),
+    "write_ckv_rope": (80, 16, 16),
     "write_index_k": (48, 16, 16),
 }
 
