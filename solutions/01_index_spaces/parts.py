@@ -308,8 +308,8 @@ PARTS = [
         question="Deal locs 0, 1, 2, 3, 4 to four ranks like cards. Who holds 4?",
         hints=(
             "Write the first dozen locs in a line and deal them out, one to each rank in turn.",
-            "With D ranks the pattern repeats after D locs, so the owner depends only on where a loc stands in its group of D. "
-            "Ints and tensors share the operator that says so, and it is exact for both.",
+            "With D ranks the pattern repeats after D locs, so the owner depends only on where a loc stands in its group of "
+            "D. Ints and tensors share the operator that says so, and it is exact for both.",
             "The owner is the remainder of loc by dcp_size. Python's remainder operator takes ints and tensors alike and "
             "keeps the dtype.",
         ),
@@ -332,18 +332,14 @@ PARTS = [
         hints=(
             "On the owner, rows fill up without gaps. Count how many locs of the same owner are smaller.",
             "Each full group of D locs gives every rank exactly one row. So the row is the number of full groups before the "
-            "loc, "
-            "and it must stay an integer: a true division makes a float, and floats lose odd numbers past 2^24 or 2^53.",
+            "loc. It must stay an integer: a true division makes a float, and floats lose odd numbers past 2^24 or 2^53.",
             "Divide loc by dcp_size with the operator that drops the remainder and stays in integers.",
         ),
         prediction=Prediction(
-            question="D = 4. Loc 10 belongs to rank 2. In which row of rank 2's pool does it lie?",
-            answer="2",
-            because=(
-                "Rank 2 owns locs 2, 6, 10: rows 0, 1, 2. Owner and row are both 2 here, by accident; loc 11 has owner 3 and "
-                "row 2."
-            ),
-            choices=("1", "2", "3", "10"),
+            question="D = 4. Loc 13 belongs to rank 1. In which row of rank 1's pool does it lie?",
+            answer="3",
+            because="Rank 1 owns locs 1, 5, 9 and 13. Three of them come before 13, and the first one is in row 0.",
+            choices=("1", "3", "4", "13"),
         ),
     ),
     Part(
@@ -358,8 +354,7 @@ PARTS = [
         hints=(
             "Two questions an entry: does this rank store it, and where? Answer them apart, then join the answers.",
             "Make a mask of the entries that this rank owns, and the rows that they would have. Pick the row where the mask "
-            "holds, -1 elsewhere. "
-            "Then look at -1 itself: which owner does your arithmetic give to -1 when dcp_size is 4?",
+            "holds, -1 elsewhere. Then look at -1 itself: which owner does your arithmetic give to -1 when dcp_size is 4?",
             "torch.where takes the mask, the rows and -1. Keep -1 out of the mask with a comparison, so that it cannot pass "
             "for rank D-1's.",
         ),
@@ -382,8 +377,7 @@ PARTS = [
         hints=(
             "localize threw the owner away. In this function it comes back, as an argument.",
             "A row counts full groups of dcp_size locs; the rank says where in the group. And -1 is no row: what does your "
-            "formula make of it "
-            "on rank 0, and on the last rank?",
+            "formula make of it on rank 0, and on the last rank?",
             "Multiply the row by dcp_size, add the rank, and use torch.where so that an entry below zero stays -1.",
         ),
         prediction=Prediction(
@@ -430,18 +424,20 @@ PARTS = [
         hints=(
             "Both tables are thinned-out copies of locs. Only the step and the divisor differ.",
             "The request starts on a widened page, so every P-th position opens a new index-K page and every P*D-th a new "
-            "c-KV page. "
-            "Taking the loc at those places keeps the order of first use and also catches a last page that is partly filled.",
+            "c-KV page. Taking the loc at those places keeps the order of first use and also catches a last page that is "
+            "partly filled.",
             "Slice locs with step page_size and divide by page_size; slice again with step page_size * dcp_size and divide by "
             "that.",
         ),
         prediction=Prediction(
             question=(
-                "P = 4, D = 2. A request holds locs 24 to 31. Its index-K pages are 6 and 7. What are its c-KV pages on rank 1?"
+                "P = 4, D = 2. A request holds locs 8 to 15 and then 40 to 43: index-K pages 2, 3 and 10. Its c-KV pages on "
+                "rank 1?"
             ),
-            answer="[3]",
-            because="Rank 1 owns 25, 27, 29, 31: rows 12 to 15, which is page 3 of its pool. It is page 3 on rank 0 too.",
-            choices=("[3]", "[6]", "[6, 7]", "[7]"),
+            answer="[1, 5]",
+            because="Rank 1 owns 9, 11, 13, 15 and 41, 43. Those are rows 4 to 7, page 1 of its pool, and rows 20 and 21, "
+            "page 5. On rank 0 they are pages 1 and 5 too.",
+            choices=("[2, 3, 10]", "[2, 10]", "[1, 5]", "[1, 1, 5]"),
         ),
     ),
     Part(
@@ -456,11 +452,9 @@ PARTS = [
         hints=(
             "A batch is a list of rows and a list of lengths. Take them in pairs.",
             "Row req_pool_indices[i] of the table belongs to request i, and only its first seq_lens[i] entries are its own. "
-            "What stands after "
-            "them is left over from an older request; nothing marks it.",
+            "What stands after them is left over from an older request; nothing marks it.",
             "Slice each row up to its length and join the slices with torch.cat; or gather the rows, and select with a mask "
-            "that compares "
-            "column numbers with lengths.",
+            "that compares column numbers with lengths.",
         ),
         prediction=Prediction(
             question="A request has 3 tokens. Its row of req_to_token reads [40, 41, 42, 17, 18, 0]. What are 17 and 18?",
@@ -485,8 +479,7 @@ PARTS = [
             "Three steps: which entries are mine to handle, load them, store the answer for each. Only the second line of 1c "
             "is new syntax.",
             "Program p handles entries p*BLOCK to p*BLOCK + BLOCK - 1; some of them lie past n and must be masked in the load "
-            "and in the store. "
-            "An entry that another rank owns is inside n: it gets a -1, it is not skipped.",
+            "and in the store. An entry that another rank owns is inside n: it gets a -1, it is not skipped.",
             "offsets = program_id * BLOCK + arange; one mask compares them with n and serves load and store; tl.where picks "
             "the row or -1.",
         ),

@@ -150,7 +150,7 @@ def predict(part: str, answer: str | None = None) -> Any:
 def run(part: str, *args: Any, **kwargs: Any) -> Any:
     """Your present answer to a part on arguments of your own, in a child. Returns its result; what it prints is printed.
 
-    A part that is not attempted yet gives None and says so, so that Run All goes past it.
+    An answer that is not finished, or that fails, gives None and a sentence, so that Run All goes past it.
     """
     lab = catalog.of_part(part)
     found = lab.part(part)
@@ -160,7 +160,11 @@ def run(part: str, *args: Any, **kwargs: Any) -> Any:
     if unfinished(program.source, found.names):
         print(f"{found.id} is not finished yet: it still ends in `raise NotImplementedError`.")
         return None
-    value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print)
+    try:
+        value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print)
+    except CourseError as problem:
+        print(problem)
+        return None
     print(f"[{mode.current().label}]" + (f"\n{said}" if said else ""))
     return value
 

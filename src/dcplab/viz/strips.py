@@ -45,7 +45,7 @@ def owner_strip(locs, dcp_size: int) -> Picture:
     rows = tuple(_facts(loc, dcp_size) for loc in locs)
     return Picture(
         f"Owners of {len(locs)} locs, D = {dcp_size}",
-        "The big number is the loc, the small one its owner: loc % D.",
+        "The big number is the loc, the small one the rank that owns it.",
         Scene(tuple(boxes)),
         Table(("loc", "owner", "row"), rows),
     )
@@ -97,7 +97,7 @@ def rank_table(locs, dcp_size: int) -> Picture:
         lines.append((number(row), *(number(v) if v in shown else "." for v in held)))
     return Picture(
         f"Which loc lies where, D = {dcp_size}",
-        "Rank r keeps loc in its row loc // D. A hatched cell holds a loc that is not in this list.",
+        "A line for each rank, a column for each of its rows. A hatched cell holds a loc that is not in this list.",
         Scene(tuple(row_grid(MARGIN, MARGIN, rows, shown, dcp_size))),
         Table(header, tuple(lines)),
     )
