@@ -31,14 +31,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def server_arguments(parser: argparse.ArgumentParser) -> None:
     """What `incident` and `isolate` say about a server alike."""
     parser.add_argument("--dcp-size", type=int, default=4, metavar="D", help="ranks (default: 4)")
-    parser.add_argument("--size", type=int, metavar="C", help="rows one rank's c-KV holds (default: as small as the story allows)")
+    parser.add_argument(
+        "--size", type=int, metavar="C", help="rows one rank's c-KV holds (default: as small as the story allows)"
+    )
     parser.add_argument("--page-size", type=int, metavar="P", help="rows in a page (default: 8 on a CPU, 64 on a GPU)")
     parser.add_argument("--layers", type=int, default=3, help="DSA layers (default: 3)")
     parser.add_argument("--topk", type=int, help="keys selected for a query (default: 64 on a CPU, 2048 on a GPU)")
     parser.add_argument("--chunk", type=int, help="tokens extended in a step (default: 256 on a CPU, 4096 on a GPU)")
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="default: a GPU where there is one")
     parser.add_argument(
-        "--ranks", default="local", choices=("local", "gloo", "nccl"), help="one process, a process a rank, or torchrun's (default: local)"
+        "--ranks",
+        default="local",
+        choices=("local", "gloo", "nccl"),
+        help="one process, a process a rank, or torchrun's (default: local)",
     )
 
 
@@ -98,7 +103,9 @@ def _tell(report, config, chosen, level, out, ran_on, to_json) -> None:
     from dcplab import mode
 
     if to_json:
-        data = {"ran_on": ran_on, "versions": mode.versions(), "defects": sorted(chosen), "level": level} | report.outcome_data(out)
+        data = {"ran_on": ran_on, "versions": mode.versions(), "defects": sorted(chosen), "level": level} | report.outcome_data(
+            out
+        )
         if to_json == "-":
             print(json.dumps(data, indent=1))
             return

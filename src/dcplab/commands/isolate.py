@@ -22,7 +22,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     server_arguments(parser)
     parser.add_argument("--levels", default="below,above", metavar="A,B", help="of below, above, full (default: below,above)")
     parser.add_argument("--only", metavar="A,B", help="vary these patches only and apply the others (default: all five)")
-    parser.add_argument("--attend-all", action="store_true", help="attend to the long requests' bodies too, not only store them")
+    parser.add_argument(
+        "--attend-all", action="store_true", help="attend to the long requests' bodies too, not only store them"
+    )
     parser.add_argument("--masked-reads", action="store_true", help="reads outside are masked, as kernels that guard do")
     parser.add_argument("-j", "--jobs", type=int, default=0, help="processes on a CPU (default: one a core)")
     parser.add_argument("--csv", metavar="FILE", help="write the table as CSV")
@@ -59,11 +61,14 @@ def run(args: argparse.Namespace) -> int:
     rows = []
     for i, row in enumerate(_rows(wish, todo, jobs, not args.attend_all, not args.masked_reads)):
         rows.append(row)
-        print(f"{i + 1}/{len(todo)}  {row.level}  {switches.spell(row.defects)}: {row.outcome.verdict}", file=sys.stderr, flush=True)
+        print(
+            f"{i + 1}/{len(todo)}  {row.level}  {switches.spell(row.defects)}: {row.outcome.verdict}",
+            file=sys.stderr,
+            flush=True,
+        )
     note = (
-        f"{launch.ran_on(wish)}; D={config.dcp_size}, P={config.page_size}, C={config.size} rows a rank, {config.layers} DSA layers, "
-        f"top-k {config.topk}, c-KV rows of 512 {str(config.dtype).removeprefix('torch.')}; "
-        f"{'long requests attended in full' if args.attend_all else 'bodies of long requests stored, their last pages extended'}; "
+        f"{launch.ran_on(wish)}; {report.server(config)}; long requests "
+        f"{'attended in full' if args.attend_all else 'stored, their last pages extended'}; "
         + ", ".join(f"{k} {v}" for k, v in mode.versions().items())
     )
     print(report.isolation_text(rows, note))

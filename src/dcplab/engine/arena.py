@@ -44,7 +44,8 @@ class Spec:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A placed buffer. ``start`` and ``end`` are byte addresses; ``reach`` is how many slots there are up to the arena's end."""
+    """A placed buffer. ``start`` and ``end`` are byte addresses; ``reach`` is how many slots there are up to the arena's
+    end."""
 
     spec: Spec
     start: int
@@ -83,7 +84,8 @@ class Damage:
 
 
 class Arena:
-    """``specs`` in order, a canary band of ``canary`` bytes after each, then ``tail`` bytes that are mapped and used by nobody."""
+    """``specs`` in order, a canary band of ``canary`` bytes after each, then ``tail`` bytes that are mapped and used by
+    nobody."""
 
     def __init__(self, specs: Sequence[Spec], device: torch.device | str = "cpu", canary: int = ALIGN, tail: int = 0):
         cursor, self.bands, placed = 0, {}, []

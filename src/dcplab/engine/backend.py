@@ -29,7 +29,8 @@ LOGITS_BYTES = 2 << 30  # indexer logits are made for so many bytes of queries a
 
 
 class CapacityAlarm(AssertionError):
-    """A capacity check tripped. ``check`` names it; ``index`` was held against ``bound``; ``legal`` says whether it was right to be there."""
+    """A capacity check tripped. ``check`` names it; ``index`` was held against ``bound``; ``legal`` says whether it was right
+    to be there."""
 
     def __init__(self, check: str, index: int, bound: int, legal: bool):
         self.check, self.index, self.bound, self.legal = check, index, bound, legal
@@ -40,9 +41,10 @@ class CapacityAlarm(AssertionError):
 class Batch:
     """One step's requests and rows. Everything int64 on the device; lengths also as Python ints, for shapes without a wait.
 
-    ``positions`` and ``req_of_row`` ``[T]``; ``out_locs [T]`` locs that the rows' tokens are stored at; ``slots [B]`` rows of the
-    request table; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k [B + 1]``; ``page_table`` index-K pages of each
-    row's request (decode, verify); ``flat_locs`` locs of all requests' tokens, one request after another (extend, mixed).
+    ``positions`` and ``req_of_row`` ``[T]``; ``out_locs [T]`` locs that the rows' tokens are stored at; ``slots [B]`` rows of
+    the request table; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k [B + 1]``; ``page_table`` index-K pages
+    of each row's request (decode, verify); ``flat_locs`` locs of all requests' tokens, one request after another (extend,
+    mixed).
     """
 
     mode: Mode
@@ -66,8 +68,8 @@ class Batch:
 class Monitor:
     """What a decode step can say about sharding while every answer is still right.
 
-    ``valid`` keys summed over ranks against ``selected`` by top-k: equal if each key lies on one rank. ``replicated`` counts queries
-    whose ranks all returned the same LSE: they hold the same keys, and the merged LSE is too large by log2(D).
+    ``valid`` keys summed over ranks against ``selected`` by top-k: equal if each key lies on one rank. ``replicated`` counts
+    queries whose ranks all returned the same LSE: they hold the same keys, and the merged LSE is too large by log2(D).
     """
 
     valid: int = 0
@@ -92,7 +94,8 @@ class Worker:
 
 @dataclass(frozen=True)
 class Paths:
-    """The wiring of a layer for each kind of batch: a function of a `LayerStep` giving one output ``[T, H, 512]`` a hosted rank."""
+    """The wiring of a layer for each kind of batch: a function of a `LayerStep` giving one output ``[T, H, 512]`` a hosted
+    rank."""
 
     decode: Callable[[LayerStep], list[torch.Tensor]]
     verify: Callable[[LayerStep], list[torch.Tensor]]
@@ -138,8 +141,8 @@ class RankStep:
         return self.shared.config.dcp_size
 
     def write_ckv(self, locs: torch.Tensor, raw: bool = False) -> None:
-        """Store this step's c-KV. ``locs [T]``: of the step's tokens. The kernel keeps this rank's locs and divides; ``raw`` (the
-        norope kernel as it was) takes them for rows, on every rank."""
+        """Store this step's c-KV. ``locs [T]``: of the step's tokens. The kernel keeps this rank's locs and divides; ``raw``
+        (the norope kernel as it was) takes them for rows, on every rank."""
         s = self.shared
         self.check_write(locs)
         source = self.worker.stream.latent
@@ -153,7 +156,8 @@ class RankStep:
         ops.write_ckv(self._pool(self.ckv, True), source, locs, self.rank, self.dcp_size)
 
     def check_write(self, locs: torch.Tensor) -> None:
-        """The bound check before the write (SGLang's ``maybe_detect_oob``): locs against the largest legal loc. Watched servers only."""
+        """The bound check before the write (SGLang's ``maybe_detect_oob``): locs against the largest legal loc. Watched servers
+        only."""
         s = self.shared
         if self.replicated or not s.watcher.on:
             return
@@ -174,7 +178,9 @@ class RankStep:
         q, w = s.model.index_query(self.worker.code)
         if s.watcher.on:  # the last slot of each page that is read
             lens = b.positions + 1
-            pages = torch.where(torch.arange(b.page_table.shape[1], device=lens.device) * page < lens[:, None], b.page_table, -1)
+            pages = torch.where(
+                torch.arange(b.page_table.shape[1], device=lens.device) * page < lens[:, None], b.page_table, -1
+            )
             last = torch.where(pages >= 0, pages * page + page - 1, -1)
             s.watcher.use(self.worker.arena, self.rank, self.index_k, tag(last, Space.LOC), "indexer_logits_paged", False)
         buf = self._pool(self.index_k, False)
@@ -238,7 +244,8 @@ class RankStep:
         return ops.gather_rows(self._pool(self.ckv, False), safe)
 
     def assemble(self, shards: torch.Tensor) -> None:
-        """Gathered shards ``[D, rows, 512]`` and this step's c-KV, put together as ``[prefix_i; extend_i]`` in the workspace."""
+        """Gathered shards ``[D, rows, 512]`` and this step's c-KV, put together as ``[prefix_i; extend_i]`` in the
+        workspace."""
         b = self.batch
         source = self.worker.stream.latent
         ragged = ops.assemble_ragged(

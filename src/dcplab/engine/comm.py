@@ -1,7 +1,7 @@
 """Ranks, three ways behind one interface: all in one process, one process each over gloo, or over NCCL by ``torchrun``.
 
-A process *hosts* ``ranks``, in order; engine code loops over them. ``all_gather`` takes one tensor for each hosted rank and gives
-``[D, ...]``: every rank's, in rank order, the same in every process. That one collective is all the engine needs.
+A process *hosts* ``ranks``, in order; engine code loops over them. ``all_gather`` takes one tensor for each hosted rank and
+gives ``[D, ...]``: every rank's, in rank order, the same in every process. That one collective is all the engine needs.
 """
 
 from __future__ import annotations
@@ -38,14 +38,16 @@ class Local:
 class Distributed:
     """``dcp_size`` ranks dealt evenly, in order, to the processes of a ``torch.distributed`` group (gloo or NCCL).
 
-    The group is made from the environment that ``torchrun`` sets (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, LOCAL_RANK). A process may
-    host several ranks: eight ranks run on two GPUs, four on each.
+    The group is made from the environment that ``torchrun`` sets (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, LOCAL_RANK). A
+    process may host several ranks: eight ranks run on two GPUs, four on each.
     """
 
     def __init__(self, dcp_size: int, backend: str):
         world = int(os.environ.get("WORLD_SIZE", "0"))
         if not world:
-            raise CourseError(f"--ranks {backend} runs under torchrun, which says how many processes there are: start it by torchrun.")
+            raise CourseError(
+                f"--ranks {backend} runs under torchrun, which says how many processes there are: start it by torchrun."
+            )
         if dcp_size % world:
             raise CourseError(f"{dcp_size} DCP ranks cannot be dealt evenly to {world} processes.")
         self.name, self.dcp_size = backend, dcp_size

@@ -1,8 +1,8 @@
 """How many slots, which page size, how many bytes: three separate answers for each consumer of the allocator's locs.
 
-``size`` is the capacity C of one rank in rows, spare page not counted; ``page_size`` P is a page of one rank. The allocator issues
-locs up to `spaces.largest_loc`. What is sharded needs rows; what is replicated needs a slot for every loc. Stands for SGLang's
-``KVCacheConfigurator`` (``loc_space_scale``, ``pool_page_size``, ``_derive_pool_sizes``, ``_dsa_index_buf_size``).
+``size`` is the capacity C of one rank in rows, spare page not counted; ``page_size`` P is a page of one rank. The allocator
+issues locs up to `spaces.largest_loc`. What is sharded needs rows; what is replicated needs a slot for every loc. Stands for
+SGLang's ``KVCacheConfigurator`` (``loc_space_scale``, ``pool_page_size``, ``_derive_pool_sizes``, ``_dsa_index_buf_size``).
 """
 
 from __future__ import annotations
@@ -150,7 +150,9 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     out += [Spec(f"ckv.{i}", Space.ROW, (size + page, WIDTH), config.dtype) for i in range(config.layers)]
     if config.draft_tokens:
         out.append(Spec("draft.ckv", Space.LOC, (draft_rows(size, page, d, defects), WIDTH), config.dtype))
-    out += [Spec(f"index_k.{i}", Space.LOC, (index // page, page * INDEX_BYTES), torch.uint8, page) for i in range(config.layers)]
+    out += [
+        Spec(f"index_k.{i}", Space.LOC, (index // page, page * INDEX_BYTES), torch.uint8, page) for i in range(config.layers)
+    ]
     if config.draft_tokens:
         slots = -(-draft_rows(size, page, d, defects) // page) * page
         out.append(Spec("draft.index_k", Space.LOC, (slots // page, page * INDEX_BYTES), torch.uint8, page))
@@ -160,8 +162,8 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
 
 
 def tail_bytes(config: ServerConfig) -> int:
-    """Memory behind the pools that is mapped though nobody uses it, as a caching allocator leaves it: half a layer of index-K as
-    one rank's tokens need it. What is written beyond it faults."""
+    """Memory behind the pools that is mapped though nobody uses it, as a caching allocator leaves it: half a layer of index-K
+    as one rank's tokens need it. What is written beyond it faults."""
     return config.size * INDEX_BYTES // 2
 
 
@@ -195,5 +197,7 @@ def size_for(budget: int, config: ServerConfig) -> int:
     page, per_row = config.page_size, bytes_per_row(config)
     pages = budget // (per_row * page) - 1  # the spare page costs as much as any
     if pages < 1:
-        raise CourseError(f"{budget} bytes do not hold one page: a page of {page} rows and the spare one take {2 * page * per_row}.")
+        raise CourseError(
+            f"{budget} bytes do not hold one page: a page of {page} rows and the spare one take {2 * page * per_row}."
+        )
     return pages * page

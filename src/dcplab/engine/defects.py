@@ -28,9 +28,15 @@ ALL = (
     Defect("extend", "extend reads this rank's own c-KV at row = loc, and gathers no prefix", "#36886; patched by #36989"),
     Defect("assert", "the flattened page table, which holds locs, is held against rows, C + P", "#36886; patched by #36989"),
     Defect("index_k_short", "index-K has C*D + P slots: the last (D-1)*P locs do not fit", "#36989 at 017d5cb6"),
-    Defect("assert_short", "the flattened page table is held against C*D + P: the last (D-1)*P locs trip it", "#36989 at 017d5cb6"),
+    Defect(
+        "assert_short", "the flattened page table is held against C*D + P: the last (D-1)*P locs trip it", "#36989 at 017d5cb6"
+    ),
     Defect("mixed", "a mixed batch gathers, but its top-k is transformed to locs (PAGED)", "#36989 at 017d5cb6"),
-    Defect("draft_page", "the draft pool has C*D + P rows: its last page is P long, the allocator's P*D", "#32828; mended by #33348"),
+    Defect(
+        "draft_page",
+        "the draft pool has C*D + P rows: its last page is P long, the allocator's P*D",
+        "#32828; mended by #33348",
+    ),
     Defect("oob_bound", "the check before the c-KV write holds locs against rows, C + P", "mended by #33432"),
     Defect("retract", "backup and restore of a retracted request use locs as rows", "#38645; mended by #39487"),
 )
@@ -59,7 +65,9 @@ def parse(words: str | Iterable[str]) -> frozenset[str]:
         elif word in BY_NAME:
             found.add(word)
         elif word:
-            raise CourseError(f"There is no defect called {word!r}; there are {', '.join(NAMES)}, and the groups {', '.join(GROUPS)}.")
+            raise CourseError(
+                f"There is no defect called {word!r}; there are {', '.join(NAMES)}, and the groups {', '.join(GROUPS)}."
+            )
     return frozenset(found)
 
 

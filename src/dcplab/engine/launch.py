@@ -66,7 +66,8 @@ def config(wish: Wish) -> ServerConfig:
 
 
 def on_every_rank(wish: Wish, work: Callable, *given) -> None:
-    """Call ``work(wish, *given)`` in each process the ranks need: here, or, for gloo outside ``torchrun``, in one new process a rank."""
+    """Call ``work(wish, *given)`` in each process the ranks need: here, or, for gloo outside ``torchrun``, in one new process a
+    rank."""
     if device(wish) == "cpu":
         torch.set_num_threads(wish.threads)
     if wish.ranks == "gloo" and "WORLD_SIZE" not in os.environ:

@@ -25,8 +25,8 @@ import torch
 CODE = 128  # signs of a code
 BEFORE, PLACE, WORD, REST = (slice(i * CODE, (i + 1) * CODE) for i in range(4))  # the four parts of a c-KV row
 SM_SCALE = 1 / 16
-# What a full match, the sink (the first row), and a doubling of the position add to a score, in bits. The best chance match among
-# a million codes is worth under half of MATCH, so MATCH > SINK > chance + recency.
+# What a full match, the sink (the first row), and a doubling of the position add to a score, in bits. The best chance match
+# among a million codes is worth under half of MATCH, so MATCH > SINK > chance + recency.
 MATCH, SINK, RECENCY = 250.0, 215.0, 4.0
 BITS = 1.4426950408889634 * SM_SCALE  # bits per unit of q.k
 RESIDUAL = 0.02  # how much of the current word is left in the stream beside what attention brings
@@ -52,9 +52,7 @@ def _int64(n: int) -> int:
     return n - (1 << 64) if n >= 1 << 63 else n
 
 
-_M1, _M2, _M3, _M4 = (
-    _int64(n) for n in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
+_M1, _M2, _M3, _M4 = (_int64(n) for n in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 def _shift(z: torch.Tensor, by: int) -> torch.Tensor:
@@ -75,7 +73,8 @@ class Stream:
 
 
 class Model:
-    """``layers`` DSA layers over a vocabulary of ``words`` ids. Holds no state: caches and convolution state are the arena's."""
+    """``layers`` DSA layers over a vocabulary of ``words`` ids. Holds no state: caches and convolution state are the
+    arena's."""
 
     def __init__(self, layers: int, words: int, heads: int, index_heads: int, device, dtype: torch.dtype):
         self.layers, self.heads, self.index_heads, self.dtype = layers, heads, index_heads, dtype

@@ -1,8 +1,8 @@
 """The operations of the server, once: the real kernels where the tensors are on a GPU, torch where they are on a CPU.
 
-Same names, same arguments, same results (index work exactly, float work within the kernels' tolerance). On the CPU what moves or maps
-indices is `dcp_kernels.reference`; the three float operations are written here in float32, whole batches at once, because
-the reference is one query at a time in float64. Locs, rows and positions as in each kernel's own docstring.
+Same names, same arguments, same results (index work exactly, float work within the kernels' tolerance). On the CPU what moves
+or maps indices is `dcp_kernels.reference`; the three float operations are written here in float32, whole batches at once,
+because the reference is one query at a time in float64. Locs, rows and positions as in each kernel's own docstring.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A rank's pools as the rest of the server sees them: what is stored where, and how a request's share is saved and put back.
 
 A pool knows the *span* of its ids: D where it is sharded (a rank holds every D-th loc, at ``loc // D``), 1 where it is
-replicated or its ids are rows already. Stands for SGLang's ``MLATokenToKVPool``, ``IndexKeyCache`` and ``HybridLinearKVPool``, and
-for the retraction fix #39487 (``_write_loc_dcp_span``).
+replicated or its ids are rows already. Stands for SGLang's ``MLATokenToKVPool``, ``IndexKeyCache`` and ``HybridLinearKVPool``,
+and for the retraction fix #39487 (``_write_loc_dcp_span``).
 """
 
 from __future__ import annotations

@@ -17,10 +17,18 @@ from dcplab.engine.trace import Access
 TITLES = {"fresh": "Fresh server", "long": "Two long requests", "again": "The same questions again"}
 
 
+def server(config: ServerConfig) -> str:
+    """A server's sizes in one line."""
+    return (
+        f"D={config.dcp_size}, P={config.page_size}, C={config.size} rows a rank, {config.layers} DSA layers, "
+        f"top-k {config.topk}, c-KV rows of 512 {str(config.dtype).removeprefix('torch.')}"
+    )
+
+
 def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Outcome, ran_on: str) -> str:
     """The whole story as text."""
     lines = [
-        f"{ran_on}; D={config.dcp_size}, P={config.page_size}, C={config.size} rows a rank, {config.layers} DSA layers, top-k {config.topk}",
+        f"{ran_on}; {server(config)}",
         f"defects: {switches.spell(defects)}",
         "",
     ]
@@ -39,7 +47,14 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
     lines += _grid(
         ("buffer", "indexed by", "slots", "needed", "highest index", ""),
         [
-            (w.buffer, w.space.value, w.slots, w.needed, w.highest, "EXCEEDED" if w.exceeded else "short" if w.slots < w.needed else "")
+            (
+                w.buffer,
+                w.space.value,
+                w.slots,
+                w.needed,
+                w.highest,
+                "EXCEEDED" if w.exceeded else "short" if w.slots < w.needed else "",
+            )
             for w in out.watermarks
         ],
     )
@@ -51,7 +66,9 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
             held = f"; loc {hit.loc} belongs to {out.holders.get(hit.loc, 'nobody')} now" if hit.loc is not None else ""
             lines.append(f"  {writer} -> {hit.words()}{held}")
     if out.canaries:
-        lines.append("Canary bands changed: " + ", ".join(f"{d.band.removeprefix('canary ')} ({d.changed} bytes)" for d in out.canaries))
+        lines.append(
+            "Canary bands changed: " + ", ".join(f"{d.band.removeprefix('canary ')} ({d.changed} bytes)" for d in out.canaries)
+        )
     m = out.monitor
     if m and m.selected:
         lines += [
@@ -59,7 +76,9 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
             f"Sharding monitor (decode): {m.valid} valid keys summed over ranks for {m.selected} selected; "
             f"{m.replicated} of {m.queries} queries with equal LSEs on all ranks: {'ALARM' if m.alarm else 'quiet'}",
         ]
-    lines.append(f"{out.metrics.steps} steps, {out.metrics.extended} tokens extended, {out.metrics.decoded} decoded, {out.seconds:.1f} s")
+    lines.append(
+        f"{out.metrics.steps} steps, {out.metrics.extended} tokens extended, {out.metrics.decoded} decoded, {out.seconds:.1f} s"
+    )
     return "\n".join(lines)
 
 
@@ -95,10 +114,14 @@ def outcome_data(out: Outcome) -> dict:
     return {
         "verdict": out.verdict,
         "why": out.why,
-        "answers": [{"when": a.when, "question": a.question.name, "right": a.right, "got": a.got, "answer": a.question.answer} for a in out.answers],
+        "answers": [
+            {"when": a.when, "question": a.question.name, "right": a.right, "got": a.got, "answer": a.question.answer}
+            for a in out.answers
+        ],
         "largest_loc": out.largest_loc,
         "watermarks": [
-            {"buffer": w.buffer, "space": w.space.value, "slots": w.slots, "needed": w.needed, "highest": w.highest} for w in out.watermarks
+            {"buffer": w.buffer, "space": w.space.value, "slots": w.slots, "needed": w.needed, "highest": w.highest}
+            for w in out.watermarks
         ],
         "first_misuse": access_data(out.first_misuse),
         "first_outside": access_data(out.first_outside),
@@ -130,7 +153,19 @@ class Row:
         return f"{sum(a.right for a in asked)}/{len(asked)}" if asked else "-"
 
 
-COLUMNS = (*switches.PATCHES, "level", "verdict", "fresh", "long", "again", "watermark", "keys", "first wrong space", "first outside", "why")
+COLUMNS = (
+    *switches.PATCHES,
+    "level",
+    "verdict",
+    "fresh",
+    "long",
+    "again",
+    "watermark",
+    "keys",
+    "first wrong space",
+    "first outside",
+    "why",
+)
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -159,7 +194,8 @@ def short(access: Access | None) -> str:
         return "-"
     if access.outside:
         return f"{access.phase} {access.op} {access.buffer}[{access.first}] of {access.slots}"
-    return f"{access.phase} {access.op} {access.buffer}: {access.given.value if access.given else 'untagged'} for {access.needed.value}"
+    given = access.given.value if access.given else "untagged"
+    return f"{access.phase} {access.op} {access.buffer}: {given} for {access.needed.value}"
 
 
 def isolation_text(rows: Sequence[Row], note: str) -> str:
@@ -178,7 +214,8 @@ def isolation_csv(rows: Sequence[Row]) -> str:
 
 def isolation_json(rows: Sequence[Row], head: dict) -> str:
     runs = [
-        {"defects": sorted(r.defects, key=switches.NAMES.index), "level": r.level, "outcome": outcome_data(r.outcome)} for r in rows
+        {"defects": sorted(r.defects, key=switches.NAMES.index), "level": r.level, "outcome": outcome_data(r.outcome)}
+        for r in rows
     ]
     return json.dumps(head | {"runs": runs}, indent=1)
 
@@ -187,12 +224,18 @@ def isolation_html(rows: Sequence[Row], note: str) -> str:
     colours = {"right": "#dff0e2", "silent corruption": "#f6d5d0", "crash": "#e9c1e4", "alarm": "#fbeac2", "refused": "#d8e3f5"}
     head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
     body = "".join(
-        f'<tr style="background:{colours[r.outcome.verdict]};color:#111">' + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r)) + "</tr>\n"
+        f'<tr style="background:{colours[r.outcome.verdict]};color:#111">'
+        + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r))
+        + "</tr>\n"
         for r in rows
     )
-    style = "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse}td,th{border:1px solid #999;padding:2px 6px;text-align:left}"
+    style = (
+        "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse}"
+        "td,th{border:1px solid #999;padding:2px 6px;text-align:left}"
+    )
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Which patch fixes which symptom</title><style>{style}</style>'
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Which patch fixes which symptom</title>'
+        f"<style>{style}</style>"
         f"<p>{html.escape(note)}</p><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></html>\n"
     )
 

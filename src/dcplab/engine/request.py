@@ -9,8 +9,9 @@ import torch
 
 @dataclass
 class Request:
-    """``tokens`` are the prompt and what was generated; ``stored`` positions have their KV in the pools; ``pages`` are the allocator
-    pages held, in position order; ``slot`` is the row of the request table (and of the recurrent state) while it runs."""
+    """``tokens`` are the prompt and what was generated; ``stored`` positions have their KV in the pools; ``pages`` are the
+    allocator pages held, in position order; ``slot`` is the row of the request table (and of the recurrent state) while it
+    runs."""
 
     id: int
     name: str
@@ -35,7 +36,8 @@ class Request:
 
 
 class RequestTable:
-    """``req_to_token [slots, longest + W]`` int64: row = request slot, column = position, value = loc. The last slot is padding's.
+    """``req_to_token [slots, longest + W]`` int64: row = request slot, column = position, value = loc. The last slot is
+    padding's.
 
     A row has room for the longest request rounded up to a whole widened page (#35424: rounding to P alone spills into
     the next row).

@@ -1,8 +1,8 @@
 """The incident as an experiment: fresh server and three questions; two long requests; the same questions again.
 
 A *story* is run on one engine and gives an `Outcome`: what was asked, what came, and what the watcher saw. How far the long
-requests push the watermark is the story's *level*: ``below`` what one rank's buffers can address as locs, ``above`` it, as in the
-report (about 1.4 times), or ``full``, to the last slot of the pool.
+requests push the watermark is the story's *level*: ``below`` what one rank's buffers can address as locs, ``above`` it, as in
+the report (about 1.4 times), or ``full``, to the last slot of the pool.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ AGAIN = 3 * 2  # pages that the questions take when they are asked again: their 
 
 
 def default_size(page_size: int, dcp_size: int) -> int:
-    """A size C, in whole pages, at which the story has room at every level: what lies between one rank's rows and ``above`` holds
-    the questions twice, and the two long requests are more tokens than one rank has rows."""
+    """A size C, in whole pages, at which the story has room at every level: what lies between one rank's rows and ``above``
+    holds the questions twice, and the two long requests are more tokens than one rank has rows."""
     width = page_size * dcp_size
     need = (3 * (max(64, 3 * width // 2) // width) + AGAIN + 2) * width
     return max(64, -(-int(need / (RATIO["above"] - 1) * 1.05) // page_size)) * page_size if dcp_size > 1 else 64 * page_size * 2
@@ -111,8 +111,9 @@ def documents(engine: Engine, level: str) -> list[Question]:
     few = level == "above" and c.dcp_size > 1 and room * c.width <= c.size + c.page_size
     if few or room < 2 or room // 2 * c.width - ask < 24:
         raise CourseError(
-            f"A pool of {c.size} rows ({c.pages} pages of {c.width} locs) is too small for this story: the questions hold {held} pages, "
-            f"and two long requests must fit {level} one rank's rows. A size of {default_size(c.page_size, c.dcp_size)} will do."
+            f"A pool of {c.size} rows ({c.pages} pages of {c.width} locs) is too small for this story: the questions hold {held} "
+            f"pages, and two long requests must fit {level} one rank's rows. "
+            f"A size of {default_size(c.page_size, c.dcp_size)} will do."
         )
     pages = [room // 2, room - room // 2]
     # One position more than the prompt and all but the last answer word are stored: the last slot of the last page is used.
@@ -122,8 +123,8 @@ def documents(engine: Engine, level: str) -> list[Question]:
 def story(engine: Engine, level: str, progress: Progress | None = None, stored: bool = False) -> Outcome:
     """Run the incident on a fresh engine. Crashes and alarms end it and are part of its outcome.
 
-    ``stored``: the whole pages of the long requests are only written, as a transfer would; their last pages are extended as ever.
-    The caches end up the same, and hours at full scale become minutes.
+    ``stored``: the whole pages of the long requests are only written, as a transfer would; their last pages are extended as
+    ever. The caches end up the same, and hours at full scale become minutes.
     """
     start, out = time.perf_counter(), Outcome()
     asked = text.questions(ask_length(engine.config))
@@ -147,7 +148,11 @@ def story(engine: Engine, level: str, progress: Progress | None = None, stored: 
         out.verdict = "silent corruption" if out.wrong else "right"
     watcher = engine.watcher
     out.watermarks, out.largest_loc = engine.watermarks(), engine.metrics.largest_loc
-    out.first_misuse, out.first_outside, out.overwritten = watcher.first_misuse, watcher.first_outside, dict(watcher.overwritten)
+    out.first_misuse, out.first_outside, out.overwritten = (
+        watcher.first_misuse,
+        watcher.first_outside,
+        dict(watcher.overwritten),
+    )
     out.canaries = engine.workers[0].arena.damage()
     out.monitor, out.metrics = engine.shared.monitor, engine.metrics
     out.holders = {h.loc: engine.owner_of(h.loc) for h in out.overwritten.values() if h.loc is not None}
@@ -155,7 +160,9 @@ def story(engine: Engine, level: str, progress: Progress | None = None, stored: 
     return out
 
 
-def _act(engine: Engine, when: str, asked: list[Question], out: Outcome, progress: Progress | None, retract: bool = False) -> None:
+def _act(
+    engine: Engine, when: str, asked: list[Question], out: Outcome, progress: Progress | None, retract: bool = False
+) -> None:
     """Ask, wait, and take down the answers of those that finished, also where the server dies on the way."""
     requests = []
     try:

@@ -1,4 +1,5 @@
-"""The server: requests in, words out. One step extends a chunk of the prompts, or decodes (or drafts and verifies) every running one.
+"""The server: requests in, words out. One step extends a chunk of the prompts, or decodes (or drafts and verifies) every
+running one.
 
 Stands for SGLang's scheduler and model runner. Everything here is host bookkeeping in requests, pages and lengths; what touches
 tokens is tensors, a whole batch at a time, and one step waits for the device once, for its tokens.
@@ -49,7 +50,8 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Watermark:
-    """A buffer against the indices it met: ``slots`` it has in ``space``, ``needed`` so that every legal index fits, ``highest`` seen."""
+    """A buffer against the indices it met: ``slots`` it has in ``space``, ``needed`` so that every legal index fits,
+    ``highest`` seen."""
 
     buffer: str
     space: Space
@@ -65,8 +67,9 @@ class Watermark:
 class Engine:
     """A server with ``config``, on the ranks that ``comm`` hosts, with the ``defects`` that are switched on.
 
-    ``watch`` notes every access (see `trace.py`); ``typed`` and ``strict`` raise at the first misuse, or index outside a buffer;
-    ``neighbours=False`` lets reads outside be masked, as kernels that guard do. ``paths`` replaces the wiring of the backend.
+    ``watch`` notes every access (see `trace.py`); ``typed`` and ``strict`` raise at the first misuse, or index outside a
+    buffer; ``neighbours=False`` lets reads outside be masked, as kernels that guard do. ``paths`` replaces the wiring of the
+    backend.
     """
 
     def __init__(
@@ -137,12 +140,15 @@ class Engine:
             raise CourseError("An empty prompt has nothing to continue.")
         if max_new < 1:
             raise CourseError(f"At least one token must be asked for, not {max_new}.")
-        if len(tokens) + max_new > self.config.longest:
+        if len(tokens) + max_new - 1 > self.config.longest:  # the last one is never stored
             raise CourseError(
-                f"A prompt of {len(tokens)} tokens with {max_new} to come is too long: a request here has at most {self.config.longest}."
+                f"A prompt of {len(tokens)} tokens with {max_new} to come is too long: "
+                f"{self.config.longest} of them can be stored for one request here."
             )
         if len(tokens) > self.config.workspace_rows - self.config.max_requests:
-            raise CourseError(f"A prompt of {len(tokens)} tokens does not fit the workspace of {self.config.workspace_rows} rows.")
+            raise CourseError(
+                f"A prompt of {len(tokens)} tokens does not fit the workspace of {self.config.workspace_rows} rows."
+            )
         if not all(0 <= t < self.tokenizer.words for t in tokens):
             raise CourseError(f"Token ids must lie in 0..{self.tokenizer.words - 1}.")
         request = Request(self._next_id, name or f"request {self._next_id}", tokens, len(tokens), max_new)
@@ -158,8 +164,8 @@ class Engine:
         return [r.output for r in requests]
 
     def preload(self, prompt: str | Sequence[int]) -> int:
-        """Store a prefix in whole pages and keep it in the prefix cache, as if it had been transferred here: written, never attended
-        to. Gives the positions stored; 0 where there is no prefix cache or no room."""
+        """Store a prefix in whole pages and keep it in the prefix cache, as if it had been transferred here: written, never
+        attended to. Gives the positions stored; 0 where there is no prefix cache or no room."""
         request = self.submit(prompt, 1)
         self.waiting.remove(request)
         whole = (len(request.tokens) - 1) // self.config.width * self.config.width
@@ -204,7 +210,8 @@ class Engine:
     # One step.
 
     def step(self) -> list[Request]:
-        """Admit, then extend or decode. Gives the requests that finished. A crash or an alarm is raised, and the server is dead."""
+        """Admit, then extend or decode. Gives the requests that finished. A crash or an alarm is raised, and the server is
+        dead."""
         if self.dead:
             raise ServerCrash(f"The server is dead: {self.dead}")
         try:
@@ -265,7 +272,8 @@ class Engine:
         return locs
 
     def _extend(self, extending: list[Request]) -> None:
-        """A chunk for every extending request, in equal shares; the rest of the budget to the first. Mixed: decode rows ride along."""
+        """A chunk for every extending request, in equal shares; the rest of the budget to the first. Mixed: decode rows ride
+        along."""
         riders = [r for r in self.running if not r.extending and self._grown(r, r.stored + 1)] if self.config.mixed else []
         riders = [r for r in riders if r.slot is not None]  # growing one may have retracted another
         extending = [r for r in extending if r.slot is not None]
@@ -368,8 +376,8 @@ class Engine:
     # The forward pass.
 
     def _forward(self, mode: backend.Mode, rows: list[tuple[Request, int, int]], tokens: list[list[int]]) -> list[int]:
-        """Run the rows ``(request, start, end)`` with their ``tokens`` through the model: the next token of each request (of each
-        row, for verify)."""
+        """Run the rows ``(request, start, end)`` with their ``tokens`` through the model: the next token of each request (of
+        each row, for verify)."""
         self.watcher.phase = mode
         flat = torch.tensor([t for part in tokens for t in part], dtype=torch.int64).to(self.device)
         batch = self._batch(mode, rows)
@@ -456,7 +464,9 @@ class Engine:
             rank = int(faults.nonzero()[0])
             seen = self.watcher.first_unmapped
             where = f" First, in {seen.op} on {seen.buffer}: index {seen.high} is not in mapped memory." if seen else ""
-            raise ServerCrash(f"illegal memory access on rank {rank}: {int(faults[rank])} addresses beyond what is mapped.{where}")
+            raise ServerCrash(
+                f"illegal memory access on rank {rank}: {int(faults[rank])} addresses beyond what is mapped.{where}"
+            )
         self.metrics.diverged += int((tokens != tokens[0]).any(0).sum())
         return tokens[0].tolist()
 
@@ -466,7 +476,8 @@ class Engine:
         return [RankStep(self._draft, batch, w, 0, "draft.ckv", "draft.index_k", replicated=True) for w in self.workers]
 
     def _speculate(self, batch: list[Request], length: int) -> None:
-        """The draft proposes ``length`` tokens one by one, the target verifies them in one step; what agrees is kept, and one more."""
+        """The draft proposes ``length`` tokens one by one, the target verifies them in one step; what agrees is kept, and one
+        more."""
         proposed = self._propose(batch, length)
         rows = [(r, r.stored, r.stored + length + 1) for r in batch]
         given = [[r.tokens[-1], *guess] for r, guess in zip(batch, proposed, strict=True)]
@@ -529,7 +540,8 @@ class Engine:
         return "prefix cache" if 0 < page <= self.allocator.pages and self.allocator.holders(page) else "nobody"
 
     def _trusted(self, specs) -> frozenset[str]:
-        """Buffers that hold every index the backend can give them: nothing of these need be looked at in an unwatched server."""
+        """Buffers that hold every index the backend can give them: nothing of these need be looked at in an unwatched
+        server."""
         c = self.config
         need = loc_slots(c.size, c.page_size, c.dcp_size)
         raw = self.defects & {"ckv_write", "read", "extend", "retract", "mixed"}

@@ -29,7 +29,9 @@ class Tokenizer:
     def _id(self, word: str) -> int:
         if word not in self._ids:
             if len(self._words) == self.words:
-                raise CourseError(f"The vocabulary is full: {self.words} different words have been seen, and {word!r} is one more.")
+                raise CourseError(
+                    f"The vocabulary is full: {self.words} different words have been seen, and {word!r} is one more."
+                )
             self._ids[word] = len(self._words)
             self._words.append(word)
         return self._ids[word]

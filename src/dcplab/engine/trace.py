@@ -6,8 +6,8 @@ Two questions are asked of an access, and they have different answers in time:
   and read as a row hits what it should hit.
 * *outside*: the index is beyond the buffer's last slot. This is the first access that can harm somebody else.
 
-``typed`` raises at the first misuse, ``strict`` at the first index outside; otherwise both are noted, and the access does what it
-does on a GPU that does not fault. Beyond the arena nothing is mapped: such indices are dropped and ``fault`` is set.
+``typed`` raises at the first misuse, ``strict`` at the first index outside; otherwise both are noted, and the access does what
+it does on a GPU that does not fault. Beyond the arena nothing is mapped: such indices are dropped and ``fault`` is set.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class OutsideError(IndexError):
 
 @dataclass(frozen=True)
 class Hit:
-    """What an access outside its buffer touched: slots ``low..high`` of ``region``; ``held`` of them held a token, ``loc`` one of them."""
+    """What an access outside its buffer touched: slots ``low..high`` of ``region``; ``held`` of them held a token, ``loc`` one
+    of them."""
 
     region: str
     low: int | None
@@ -120,7 +121,8 @@ class Watcher:
     ) -> torch.Tensor:
         """``index`` (any shape, -1 is padding) as it may be given to a kernel: entries that would fault are -1.
 
-        ``locs``: the locs whose contents a write stores, in the order of ``index``; it is how a later overwrite knows its victim.
+        ``locs``: the locs whose contents a write stores, in the order of ``index``; it is how a later overwrite knows its
+        victim.
         """
         buffer = arena.buffers[name]
         self.expect(index, buffer.space, f"{op} on {name}")
@@ -235,7 +237,9 @@ class Watcher:
                     slots[held >= 0]
                 ] = True
             held = held[held >= 0]
-            hits.append(Hit(name, int(slots.min()), int(slots.max()), len(there), len(held), int(held[0]) if len(held) else None))
+            hits.append(
+                Hit(name, int(slots.min()), int(slots.max()), len(there), len(held), int(held[0]) if len(held) else None)
+            )
         beyond = int((address >= arena.size).sum())
         if beyond:
             hits.append(Hit("not mapped", None, None, beyond))
@@ -252,7 +256,8 @@ def _address(buffer: Buffer, index):
 
 
 def _slot(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
-    """The slot of a buffer that a byte address lies in (of a scale: the page's last slots, which is near enough for a victim)."""
+    """The slot of a buffer that a byte address lies in (of a scale: the page's last slots, which is near enough for a
+    victim)."""
     spec = buffer.spec
     row, byte = (address - buffer.start) // spec.row_bytes, (address - buffer.start) % spec.row_bytes
     if spec.slots_per_row == 1:
@@ -262,7 +267,8 @@ def _slot(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
 
 
 def _join(a: Hit | None, b: Hit, hurt: torch.Tensor | None) -> Hit:
-    """Two hits of one writer on one region; ``hurt`` marks the slots that held a token when they were hit, each counted once."""
+    """Two hits of one writer on one region; ``hurt`` marks the slots that held a token when they were hit, each counted
+    once."""
     if a is None or a.low is None:
         return b if a is None else Hit(a.region, None, None, a.count + b.count)
     held = a.held if hurt is None else int(hurt.sum())

@@ -40,7 +40,8 @@ class SpaceError(TypeError):
 
 
 class ExtentError(SpaceError):
-    """A buffer or a bound counts another space than the one it is used with: too few (or too many) for what can be asked of it."""
+    """A buffer or a bound counts another space than the one it is used with: too few (or too many) for what can be asked of
+    it."""
 
     def __init__(self, where: str, has: int, space: Space, need: int):
         self.given, self.needed, self.where = None, space, where

@@ -1,0 +1,146 @@
+"""With every patch, D ranks answer what one rank answers, token for token: random schedules, ragged lengths, full pools."""
+
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+
+from dcplab.engine import spaces
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.scheduler import Engine
+from dcplab.engine.text import Tokenizer
+
+WORDS = 64
+BASE = ServerConfig(size=64, page_size=4, dcp_size=1, layers=2, topk=16, chunk=24, max_requests=5)
+
+
+def engine(config, **more):
+    return Engine(config, tokenizer=Tokenizer(WORDS), **more)
+
+
+def prompts(draw, count, longest):
+    """Token ids with repeats, so that there is something to look up; lengths from 1, many of them under any D."""
+    out = []
+    for _ in range(count):
+        length = draw.choice([1, 2, 3, draw.randint(1, longest), draw.randint(1, longest)])
+        out.append([0, *(draw.randrange(1, 12) for _ in range(length - 1))])
+    # Some share a beginning, as conversations do.
+    out += [p + [draw.randrange(1, 12) for _ in range(draw.randint(1, 9))] for p in draw.sample(out, count // 3)]
+    return out
+
+
+def drive(server, asked, draw=None):
+    """Submit over time, retract at random, run dry. Gives the outputs in the order of ``asked``."""
+    queue, requests = list(enumerate(asked)), {}
+    while queue or server.busy:
+        while queue and (draw is None or not server.busy or draw.random() < 0.5):
+            i, (tokens, new) = queue.pop(0)
+            requests[i] = server.submit(tokens, new)
+        if server.busy:
+            server.step()
+        if draw is not None and draw.random() < 0.3:
+            decoding = [r for r in server.running if not r.extending]
+            if decoding:
+                server.retract(draw.choice(decoding))
+    return [requests[i].output for i in range(len(asked))]
+
+
+def untouched(server):
+    """Nothing was used in a wrong space or outside, no canary changed, and every page comes back."""
+    assert server.watcher.first_misuse is None and server.watcher.first_outside is None
+    for worker in server.workers:
+        assert worker.arena.damage() == []
+    assert server.metrics.diverged == 0
+    server.cache.clear()
+    assert server.allocator.available == server.allocator.pages
+    assert server.table.available == server.config.max_requests
+
+
+@pytest.mark.parametrize("dcp_size", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_random_schedule_answers_as_one_rank_does(dcp_size, seed):
+    draw = random.Random(100 * dcp_size + seed)
+    asked = [(p, draw.randint(1, 12)) for p in prompts(draw, 9, 40)]
+    expected = drive(engine(BASE), asked)
+    options = dict(mixed=draw.random() < 0.5, draft_tokens=draw.choice([0, 0, 3]), chunk=draw.choice([5, 16, 40]))
+    # About 64 locs in all: a few requests fill it, so pages are evicted, requests retracted, and low pages used again.
+    config = replace(BASE, dcp_size=dcp_size, page_size=2, size=max(2, 72 // dcp_size // 2 * 2), **options)
+    server = engine(config)
+    assert drive(server, asked, draw) == expected
+    if dcp_size > 1:
+        assert server.shared.monitor.valid == server.shared.monitor.selected > 0
+    untouched(server)
+
+
+@pytest.mark.parametrize("dcp_size", [2, 3])
+@pytest.mark.parametrize("draft_tokens", [0, 2])
+def test_memory_pressure_retracts_and_nothing_is_lost(dcp_size, draft_tokens):
+    draw = random.Random(dcp_size)
+    asked = [[0, *(draw.randrange(1, 12) for _ in range(n))] for n in (9, 13, 16)]
+    expected = engine(BASE).generate(asked, 24)
+    pages = 24 // dcp_size  # two of the three fit as they end
+    config = replace(BASE, dcp_size=dcp_size, size=pages * 4, draft_tokens=draft_tokens, layers=2)
+    server = engine(config)
+    assert server.generate(asked, 24) == expected
+    assert server.metrics.retractions > 0
+    untouched(server)
+
+
+@pytest.mark.parametrize("dcp_size", [2, 3, 8])
+@pytest.mark.parametrize("draft_tokens", [0, 2])
+def test_a_pool_filled_to_its_last_slot(dcp_size, draft_tokens):
+    config = replace(BASE, dcp_size=dcp_size, size=12, layers=1, draft_tokens=draft_tokens)
+    last = spaces.largest_loc(config.size, config.page_size, dcp_size)
+    draw = random.Random(dcp_size)
+    tokens = [0, *(draw.randrange(1, 12) for _ in range(config.longest - 9))]
+    server = engine(config, strict=True)
+    out = server.generate([tokens], 9)[0]  # the last token generated is never stored
+    assert server.metrics.largest_loc == last
+    assert server.generate([tokens + out[:8]], 1)[0] == out[8:]
+    one = engine(replace(BASE, size=config.longest, layers=1))
+    assert one.generate([tokens], 9)[0] == out
+    untouched(server)
+
+
+def test_attention_is_the_same_within_a_float32s_rounding():
+    draw = random.Random(5)
+    asked = [p for p in prompts(draw, 4, 50)][:5]
+    plain = replace(BASE, size=512, prefix_cache=False)
+    one = engine(plain, capture=True)
+    one.generate(asked, 6)
+    for dcp_size in (2, 3, 8):
+        many = engine(replace(plain, dcp_size=dcp_size), capture=True)
+        many.generate(asked, 6)
+        assert len(many.shared.captured) == len(one.shared.captured)
+        for a, b in zip(one.shared.captured, many.shared.captured, strict=True):
+            assert (a["mode"], a["layer"]) == (b["mode"], b["layer"])
+            torch.testing.assert_close(a["out"], b["out"], atol=2e-4, rtol=0)
+            if a["lse"] is not None:
+                torch.testing.assert_close(a["lse"], b["lse"], atol=2e-4, rtol=0)
+
+
+@pytest.mark.parametrize("dcp_size", [2, 4])
+def test_a_draft_changes_how_fast_and_not_what(dcp_size):
+    draw = random.Random(9)
+    asked = prompts(draw, 4, 40)
+    config = replace(BASE, dcp_size=dcp_size, size=128)
+    plain, fast = engine(config), engine(replace(config, draft_tokens=3))
+    assert plain.generate(asked, 10) == fast.generate(asked, 10)
+    assert fast.metrics.accepted > 0 and fast.metrics.steps < plain.metrics.steps
+
+
+def test_what_is_preloaded_is_what_an_extend_leaves():
+    draw = random.Random(3)
+    tokens = [0, *(draw.randrange(1, 60) for _ in range(70))]
+    config = replace(BASE, dcp_size=3, layers=2)
+    whole, quick = engine(config), engine(config)
+    whole.generate([tokens[:61]], 1)
+    assert quick.preload(tokens[:61]) == 60
+    for a, b in zip(whole.workers, quick.workers, strict=True):
+        for name in ("ckv.0", "ckv.1"):
+            assert torch.equal(a.arena.view(name)[4:24], b.arena.view(name)[4:24])
+        for name in ("index_k.0", "index_k.1"):
+            assert torch.equal(a.arena.view(name)[3:18], b.arena.view(name)[3:18])
+    assert quick.generate([tokens], 3) == whole.generate([tokens], 3)
+    assert quick.metrics.cached == 60
