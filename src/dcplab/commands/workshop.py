@@ -1,0 +1,39 @@
+"""For a workshop's instructor. `board` shows who is at which part, who is stuck, and which misconceptions are about."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+HELP = "an instructor's board: who is stuck, and on what"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    board = actions.add_parser("board", help="the board of the learners whose files lie below a folder")
+    board.add_argument(
+        "folder", metavar="DIR", type=Path, help="learners' state folders (progress.json), or rows of grade --json"
+    )
+    board.add_argument("--anonymous", action="store_true", help="no names: for the projector")
+    board.add_argument("--watch", type=float, metavar="S", help="draw it again every S seconds, until Ctrl-C")
+
+
+def run(args: argparse.Namespace) -> int:
+    from dcplab import catalog
+    from dcplab.errors import CourseError
+    from dcplab.grade import board
+
+    if not args.folder.is_dir():
+        raise CourseError(f"{args.folder} is no folder; give the one that holds the learners' state folders.")
+    if args.watch is not None and not args.watch > 0:
+        raise CourseError(f"--watch {args.watch:g} is no time to wait; give seconds above 0.")
+    while True:
+        learners = board.find(args.folder)
+        if not learners:
+            raise CourseError(f"no progress.json and no rows of `grade --json` lie below {args.folder}.")
+        text = board.board(learners, catalog.labs(), args.anonymous)
+        print(text if args.watch is None else f"\x1b[2J\x1b[H{time.strftime('%H:%M:%S')}\n\n{text}", flush=True)
+        if args.watch is None:
+            return 0
+        time.sleep(args.watch)

@@ -1,0 +1,129 @@
+"""The instructor's board: who is at which part, who is stuck, and which misconceptions are about. Reads files, runs nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dcplab.catalog import Lab
+from dcplab.check.model import OUTCOMES
+
+STUCK_AFTER = 3  # failed checks of one part
+TOP = 5  # misconceptions shown
+
+
+@dataclass(frozen=True)
+class Learner:
+    """What is known of one learner: of each part of a lab its record (``outcome``, ``attempts``, ``best``, ``diagnosis``)."""
+
+    name: str
+    labs: Mapping[str, Mapping[str, Mapping]]
+
+
+def find(folder: Path) -> list[Learner]:
+    """The learners below a folder: from ``progress.json`` files (state folders), and from what ``grade --json`` wrote.
+
+    A state folder's learner is called as the folder that holds it; ``.dcplab`` and ``dcplab`` are looked through. A file that
+    is neither is passed over.
+    """
+    found: dict[str, dict] = {}
+    for path in _json_files(folder):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        for name, labs in _learners(path, folder, data):
+            for lab, parts in labs.items():
+                for part, record in parts.items():
+                    known = found.setdefault(name, {}).setdefault(lab, {})
+                    known[part] = _later(known.get(part), record)
+            found.setdefault(name, {})
+    return [Learner(name, found[name]) for name in sorted(found)]
+
+
+def board(learners: Sequence[Learner], labs: Sequence[Lab], anonymous: bool = False) -> str:
+    """The board of every lab that anybody has begun, as text."""
+    begun = [lab for lab in labs if any(lab.name in learner.labs for learner in learners)]
+    if not begun:
+        return f"{len(learners)} learners, and nobody has checked anything yet."
+    return "\n\n".join(_lab_board(lab, learners, anonymous) for lab in begun)
+
+
+def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
+    rows, stuck, ideas = [], Counter(), Counter()
+    says = {wrong.id: wrong.says for wrong in lab.wrong}  # nothing is shown that a learner could have put into a file
+    for number, learner in enumerate(learners, 1):
+        parts = learner.labs.get(lab.name, {})
+        done = [part.id for part in lab.parts if _number(parts.get(part.id, {}).get("best")) >= part.points]
+        points = sum(min(_number(parts.get(part.id, {}).get("best")), part.points) for part in lab.parts)
+        now = next((part.id for part in lab.parts if part.id not in done), None)
+        record = parts.get(now, {})
+        attempts = int(_number(record.get("attempts")))
+        outcome = next((word for word in OUTCOMES if word == record.get("outcome")), "not begun")
+        state = "finished" if now is None else outcome.replace("_", " ")
+        if now and attempts >= STUCK_AFTER:
+            stuck[now] += 1
+            state = f"STUCK, {state}"
+        ideas.update({str(part.get("diagnosis")) for part in parts.values()} & says.keys())
+        name = f"learner {number}" if anonymous else learner.name
+        rows.append((name, f"{len(done)} of {len(lab.parts)}", f"{points:g}", now or "", str(attempts or ""), state))
+    lines = [f"{lab.name}: {len(learners)} learners", *_aligned([("learner", "parts", "points", "now at", "tries", ""), *rows])]
+    if stuck:
+        lines += ["", "Stuck: " + ", ".join(f"{n} at {part}" for part, n in sorted(stuck.items()))]
+    if ideas:
+        lines += ["", "Misconceptions:", *(f"{n:4d}  {idea}  {says[idea]}" for idea, n in ideas.most_common(TOP))]
+    return "\n".join(lines)
+
+
+def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict]]:
+    if path.name == "progress.json" and isinstance(data, dict) and isinstance(data.get("labs"), dict):
+        home = path.parent if path.parent.name not in (".dcplab", "dcplab") else path.parent.parent
+        name = home.relative_to(folder).as_posix() if home != folder and home.is_relative_to(folder) else home.name
+        yield name, {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}
+    elif isinstance(data, list):  # rows of `grade --json`
+        for row in data:
+            if isinstance(row, dict) and isinstance(row.get("parts"), list) and isinstance(row.get("lab"), str):
+                yield str(row.get("student") or Path(str(row.get("path"))).stem), {row["lab"]: _graded(row["parts"])}
+
+
+def _records(parts: Mapping) -> dict[str, Mapping]:
+    return {name: record for name, record in parts.items() if isinstance(record, dict)}
+
+
+def _graded(parts: Iterable) -> dict[str, Mapping]:
+    """Graded parts as records: one attempt each, where there was one."""
+    return {
+        part["part"]: {
+            **part,
+            "best": part.get("points"),
+            "attempts": int(part.get("outcome") not in ("not_attempted", "error")),
+        }
+        for part in parts
+        if isinstance(part, dict) and isinstance(part.get("part"), str)
+    }
+
+
+def _later(one: Mapping | None, other: Mapping) -> Mapping:
+    """Of two records of one part the one with more points, then with more attempts."""
+    key = ("best", "attempts")
+    return max((other, one or {}), key=lambda record: [_number(record.get(name)) for name in key])
+
+
+def _json_files(folder: Path) -> Iterator[Path]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(f for f in folders if f not in (".git", ".venv", "node_modules", "backups", "jupyter"))
+        yield from (Path(here, name) for name in sorted(files) if name.endswith(".json") and name != "progress.last.json")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _number(value) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else 0

@@ -1,0 +1,87 @@
+"""The board reads what learners' machines and the grader wrote."""
+
+import json
+
+import pytest
+
+from dcplab import catalog, cli, state
+from dcplab.check.model import CheckResult
+from dcplab.grade import board
+
+
+def check(part, outcome, points, diagnosis=None):
+    kinds = dict(message="m", seed=1, mode="cpu", versions={})
+    return CheckResult("01_tiny", part, outcome, points, 60.0, diagnosis=diagnosis, **kinds)
+
+
+@pytest.fixture
+def room(course, tmp_path, monkeypatch):
+    """Three learners' state folders, written by the course itself."""
+    folder = tmp_path / "room"
+    deeds = {
+        "ann/.dcplab": [check("1a", "passed", 60.0), check("1b", "passed", 40.0)],
+        "bob/.dcplab": [check("1a", "wrong", 0.0, "1a-row")] * 3,
+        "eve/.dcplab": [check("1a", "wrong", 0.0, "1a-row"), check("1a", "passed", 60.0)],
+    }
+    for name, checks in deeds.items():
+        monkeypatch.setenv("DCPLAB_STATE", str(folder / name))
+        for result in checks:
+            state.record(result)
+    (folder / "junk.json").write_text("{")
+    (folder / "other.json").write_text('{"labs": 5}')
+    return folder
+
+
+def test_who_is_where(room):
+    text = board.board(board.find(room), catalog.labs())
+    lines = [line.split() for line in text.splitlines()]
+    assert lines[0] == ["01_tiny:", "3", "learners"]
+    assert lines[2] == ["ann", "2", "of", "2", "100", "finished"]
+    assert lines[3] == ["bob", "0", "of", "2", "0", "1a", "3", "STUCK,", "wrong"]
+    assert lines[4] == ["eve", "1", "of", "2", "60", "1b", "not", "begun"]
+    assert "Stuck: 1 at 1a" in text
+    assert "1  1a-row  That is the row, not the owner." in text
+
+
+def test_no_names_on_the_projector(room):
+    text = board.board(board.find(room), catalog.labs(), anonymous=True)
+    assert not any(name in text for name in ("ann", "bob", "eve"))
+    assert "learner 2" in text
+
+
+def test_a_file_that_a_learner_spoiled_shows_nothing_of_its_own(room):
+    evil = {"outcome": "\x1b[31m", "diagnosis": ["x"], "attempts": 1e400, "best": "9"}
+    text = json.dumps({"labs": {"01_tiny": {"1a": evil, "1b": evil | {"diagnosis": "\x1b]0;x"}, "1z": 5}, "02": 7}})
+    (room / "bob" / ".dcplab" / "progress.json").write_text(text)
+    shown = board.board(board.find(room), catalog.labs())
+    assert "\x1b" not in shown
+    assert ["bob", "0", "of", "2", "0", "1a", "not", "begun"] in [line.split() for line in shown.splitlines()]
+
+
+def test_graded_rows_make_a_board_too(course, tmp_path):
+    part = dict(lab="01_tiny", part="1a", outcome="wrong", points=0.0, max_points=60.0, diagnosis="1a-row")
+    rows = [
+        dict(path="submitted/Li/01_tiny/01_tiny.ipynb", student="Li", lab="01_tiny", parts=[part]),
+        dict(
+            path="x/kim.ipynb", student=None, lab="01_tiny", parts=[part | dict(outcome="passed", points=60.0, diagnosis=None)]
+        ),
+        dict(path="x/bad.ipynb", student=None, lab=None, parts=[]),
+    ]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    found = board.find(tmp_path)
+    assert [learner.name for learner in found] == ["Li", "kim"]
+    text = board.board(found, catalog.labs())
+    assert ["kim", "1", "of", "2", "60", "1b", "not", "begun"] in [line.split() for line in text.splitlines()]
+
+
+def test_the_command(room, tmp_path, capsys):
+    assert cli.main(["workshop", "board", str(room), "--anonymous"]) == 0
+    assert "learner 3" in capsys.readouterr().out
+    (tmp_path / "empty").mkdir()
+    for words, says in [
+        ([str(tmp_path / "no")], "is no folder"),
+        ([str(tmp_path / "empty")], "no progress.json"),
+        ([str(room), "--watch", "0"], "--watch 0"),
+    ]:
+        assert cli.main(["workshop", "board", *words]) == 2
+        assert says in capsys.readouterr().err
