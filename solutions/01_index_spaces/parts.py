@@ -8,10 +8,12 @@ up), int32, strided, zero-dimensional and empty tensors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import torch
 
+from dcplab.check.compare import short
 from dcplab.check.draw import Draw
 from dcplab.check.model import Buf, Case, Launch, Part, Prediction, Table
 
@@ -207,31 +209,38 @@ def _kernel_oracle(buffers: dict[str, torch.Tensor], launch: Launch) -> dict[str
 # ---- the smallest failure, as a table -----------------------------------------------------------------------------------
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, torch.Tensor):
-        name = str(value.dtype).removeprefix("torch.")
-        return f"a zero-dimensional {name} tensor" if value.dim() == 0 else f"a {name} tensor of shape {list(value.shape)}"
-    if isinstance(value, tuple):
-        return f"a tuple of {len(value)}"
-    return "None" if value is None else f"a value of type {type(value).__name__}"
-
-
 def _flat(value: Any) -> list[int]:
     return value.flatten().tolist() if isinstance(value, torch.Tensor) else [value]
 
 
-def _different(header: tuple[str, ...], cells: Callable[[int], tuple], got: Any, expected: Any, caption: str = "") -> Table:
-    """The first few places where ``got`` differs; a sentence instead where the two are of different kinds."""
-    if _kind(got) != _kind(expected):
-        return Table(header, (), f"{caption}You returned {_kind(got)}; expected is {_kind(expected)}.")
-    pairs = list(zip(_flat(got), _flat(expected), strict=True))
+def _side_by_side(got: Any, expected: Any) -> bool:
+    """Whether entry can be held against entry: ints, tensors of one dtype and shape, or vectors of different lengths."""
+    if not (isinstance(got, torch.Tensor) and isinstance(expected, torch.Tensor)):
+        return type(got) is type(expected) is int
+    return got.dtype == expected.dtype and (got.shape == expected.shape or got.dim() == expected.dim() == 1)
+
+
+def _different(header: tuple[str, ...], cells: Callable[[int], tuple], got: Any, expected: Any, caption: str) -> Table:
+    """The first few places where the two differ; the two as wholes where they cannot be held against each other."""
+    if not _side_by_side(got, expected):
+        return Table(("yours", "expected"), ((short(got), short(expected)),), caption)
+    pairs = list(zip_longest(_flat(got), _flat(expected)))
     wrong = [i for i, (yours, right) in enumerate(pairs) if yours != right]
-    if not wrong:
-        return Table(header, (), f"{caption}The values are right.")
-    shown = [(*cells(i), "not written" if pairs[i][0] == UNWRITTEN else pairs[i][0], pairs[i][1]) for i in wrong[:SHOWN]]
-    more = f"; the first {SHOWN}:" if len(wrong) > SHOWN else ":"
-    caption += f"{len(wrong)} of {len(pairs)} entries differ{more}"
-    return Table(header, tuple(tuple(map(str, row)) for row in shown), caption)
+    if len(wrong) > SHOWN:
+        caption += f" The first {SHOWN} places:"
+    rows = [(*_at(cells, i, len(header) - 2), *map(_said, pairs[i])) for i in wrong[:SHOWN]]
+    return Table(header, tuple(tuple(map(str, row)) for row in rows), caption)
+
+
+def _at(cells: Callable[[int], tuple], i: int, width: int) -> tuple:
+    try:
+        return cells(i)
+    except IndexError:  # an entry too many
+        return ("-",) * width
+
+
+def _said(value: Any) -> Any:
+    return "nothing" if value is None else "not written" if value == UNWRITTEN else value
 
 
 def _owner_row(loc: int, dcp_size: int) -> tuple:
@@ -243,52 +252,49 @@ LOC_HEADER = ("loc", "owner", "row", "yours", "expected")
 
 def _mapping_rows(case: Case, got: Any, expected: Any) -> Table:
     locs, dcp_size = _flat(case.args[0]), case.args[1]
-    return _different(LOC_HEADER, lambda i: _owner_row(locs[i], dcp_size), got, expected, f"dcp_size {dcp_size}. ")
+    return _different(LOC_HEADER, lambda i: _owner_row(locs[i], dcp_size), got, expected, f"dcp_size {dcp_size}.")
 
 
 def _localize_rows(case: Case, got: Any, expected: Any) -> Table:
     locs, (dcp_rank, dcp_size) = _flat(case.args[0]), case.args[1:]
-    caption = f"dcp_rank {dcp_rank}, dcp_size {dcp_size}. "
+    caption = f"dcp_rank {dcp_rank}, dcp_size {dcp_size}."
     return _different(LOC_HEADER, lambda i: _owner_row(locs[i], dcp_size), got, expected, caption)
 
 
 def _globalize_rows(case: Case, got: Any, expected: Any) -> Table:
     rows, (dcp_rank, dcp_size) = _flat(case.args[0]), case.args[1:]
     header = ("row", "dcp_rank", "yours", "expected")
-    return _different(header, lambda i: (rows[i], dcp_rank), got, expected, f"dcp_size {dcp_size}. ")
+    return _different(header, lambda i: (rows[i], dcp_rank), got, expected, f"dcp_size {dcp_size}.")
 
 
 def _page_rows(case: Case, got: Any, expected: Any) -> Table:
     page, page_size, dcp_size = case.args
-    caption = f"page {page}, page_size {page_size}, dcp_size {dcp_size}. "
+    caption = f"page {page}, page_size {page_size}, dcp_size {dcp_size}."
     return _different(("place in the page", "yours", "expected"), lambda i: (i,), got, expected, caption)
 
 
 def _page_table_rows(case: Case, got: Any, expected: Any) -> Table:
     _, page_size, dcp_size = case.args
-    header, caption = ("table", "entry", "yours", "expected"), f"page_size {page_size}, dcp_size {dcp_size}. "
-    if not (isinstance(got, tuple) and len(got) == 2):
-        return Table(header, (), f"{caption}You returned {_kind(got)}; expected is a tuple of two tensors.")
+    header, caption = ("table", "entry", "yours", "expected"), f"page_size {page_size}, dcp_size {dcp_size}."
+    if not (isinstance(got, tuple) and len(got) == 2 and all(map(_side_by_side, got, expected))):
+        return _different(header, lambda i: (), got, expected, caption)
     tables = [
-        _different(header, lambda i, name=name: (name, i), mine, right, f"{caption}{name}: ")
-        for name, mine, right in zip(("index_k_pages", "ckv_pages"), got, expected, strict=True)
+        _different(header, lambda i, name=name: (name, i), got[k], expected[k], caption)
+        for k, name in enumerate(("index_k_pages", "ckv_pages"))
     ]
-    faulty = [table for table in tables if not table.caption.endswith("The values are right.")]
-    if not faulty:
-        return Table(header, (), f"{caption}The values are right.")
-    return Table(header, tuple(row for table in faulty for row in table.rows)[:SHOWN], " ".join(t.caption for t in faulty))
+    return Table(header, tuple(row for table in tables for row in table.rows)[:SHOWN], caption)
 
 
 def _flatten_rows(case: Case, got: Any, expected: Any) -> Table:
     _, pool, lens = case.args
     places = [(row, position) for row, n in zip(pool.tolist(), lens.tolist(), strict=True) for position in range(n)]
-    caption = f"req_pool_indices {pool.tolist()}, seq_lens {lens.tolist()}. "
+    caption = f"req_pool_indices {pool.tolist()}, seq_lens {lens.tolist()}."
     return _different(("row of req_to_token", "position", "yours", "expected"), lambda i: places[i], got, expected, caption)
 
 
 def _kernel_rows(case: Launch, got: Any, expected: Any) -> Table:
     locs, c = case.buffers["locs"].tolist(), case.constexprs
-    caption = f"n {len(locs)}, DCP_RANK {c['DCP_RANK']}, DCP_SIZE {c['DCP_SIZE']}, BLOCK {c['BLOCK']}. "
+    caption = f"n {len(locs)}, DCP_RANK {c['DCP_RANK']}, DCP_SIZE {c['DCP_SIZE']}, BLOCK {c['BLOCK']}."
     mine, right = (value.get("rows") if isinstance(value, dict) else value for value in (got, expected))
     header = ("program", "lane", *LOC_HEADER)
     return _different(header, lambda i: (*divmod(i, c["BLOCK"]), *_owner_row(locs[i], c["DCP_SIZE"])), mine, right, caption)
