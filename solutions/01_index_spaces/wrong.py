@@ -50,7 +50,6 @@ def owner_rank(loc, dcp_size):
 # %% 1a one-rank
 # says: With one rank that rank owns every loc: its number is 0, not the loc.
 # asks: What is the largest rank number when dcp_size is 1?
-# outcome: unsafe
 def owner_rank(loc, dcp_size):
     if dcp_size == 1:
         return loc

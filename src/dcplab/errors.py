@@ -3,3 +3,7 @@
 
 class CourseError(Exception):
     """``str(error)`` is one sentence for a person: what was given, what is needed."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows of it (IPython asks for this): the sentence, without a traceback."""
+        return [str(self)]

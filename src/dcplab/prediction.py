@@ -1,7 +1,7 @@
 """The prediction before a run: a question to commit to, then why the answer is what it is.
 
-In a notebook it is a form that the keyboard works (arrows choose, Tab and Enter commit). Without widgets it is text. It never
-waits for an answer, so Run All goes past it.
+In a notebook it is a form that the keyboard works (arrows choose, Tab goes on, Enter commits). Without widgets it is text. It
+never waits for an answer, so Run All goes past it.
 """
 
 from __future__ import annotations
@@ -67,6 +67,22 @@ def form(lab: Lab, part: Part) -> Any:
     return _form(lab, part, asked, before, widgets)
 
 
+class Form:
+    """The widget, and the same question as text for where no kernel draws it."""
+
+    def __init__(self, widget: Any, text: str):
+        self.widget, self.text = widget, text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = self.widget._repr_mimebundle_(**kwargs)
+        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
+        data = {**(data or {}), "text/plain": self.text}
+        return (data, *rest) if rest else data
+
+
 def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) -> Any:
     import html
 
@@ -75,7 +91,7 @@ def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) ->
     if asked.choices:
         field = widgets.RadioButtons(options=list(asked.choices), value=None, layout=wide)
     else:
-        field = widgets.Text(placeholder="your answer", continuous_update=False, layout=wide)
+        field = widgets.Text(placeholder="your answer", layout=wide)
     button = widgets.Button(description="Commit", tooltip="Say what you expect, before you run it")
     said = widgets.HTML(html.escape(before))
 
@@ -88,6 +104,4 @@ def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) ->
             said.value = html.escape(f"That did not work: {type(e).__name__}: {e}")
 
     button.on_click(on_commit)
-    if not asked.choices:
-        field.on_submit(on_commit) if hasattr(field, "on_submit") else field.observe(on_commit, names="value")
-    return widgets.VBox([heading, field, button, said])
+    return Form(widgets.VBox([heading, field, button, said]), "\n".join(filter(None, (question(part), before))))

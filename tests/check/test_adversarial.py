@@ -17,14 +17,18 @@ def localize(locs, dcp_rank, dcp_size):
 # Each of these must not pass; the outcome is what the check says of it.
 TRICKS = {
     # what it returns
-    "an object that equals everything": ("wrong", "class Yes:\n    def __eq__(s, o): return True\n    __hash__ = None", "return Yes()"),
+    "an object that equals everything": (
+        "wrong",
+        "class Yes:\n    def __eq__(s, o): return True\n    __hash__ = None",
+        "return Yes()",
+    ),
     "a tensor subclass with a lying __eq__": (
         "wrong",
         "class Yes(torch.Tensor):\n    def __eq__(s, o): return True\n    def equal(s, o): return True\n    __hash__ = None",
         "return torch.zeros_like(locs).as_subclass(Yes)",
     ),
     "NaN everywhere": ("wrong", "", "return torch.full(locs.shape, float('nan'))"),
-    "the input itself": ("unsafe", "", "return locs"),
+    "the input itself": ("wrong", "", "return locs"),
     "True": ("wrong", "", "return True"),
     "None": ("wrong", "", "return None"),
     "the points": ("wrong", "", "return 20.0"),
@@ -47,7 +51,8 @@ TRICKS = {
     "every builtin it can think of": ("wrong", "import builtins\nbuiltins.isinstance = lambda *a: True", "return locs + 1"),
     "IPython's showtraceback": (
         "crashed",
-        "try:\n    from IPython.core.interactiveshell import InteractiveShell as S\n    S.showtraceback = lambda *a, **k: None\n"
+        "try:\n    from IPython.core.interactiveshell import InteractiveShell as S\n"
+        "    S.showtraceback = lambda *a, **k: None\n"
         "except ImportError:\n    S = None",
         "S; raise RuntimeError('hidden')",
     ),
@@ -56,7 +61,8 @@ TRICKS = {
     "its callers' locals": (
         "wrong",
         "import inspect",
-        "found = [v for f in inspect.stack() for v in f.frame.f_locals.values() if isinstance(v, torch.Tensor) and v.shape == locs.shape]\n"
+        "seen = [v for f in inspect.stack() for v in f.frame.f_locals.values()]\n"
+        "    found = [v for v in seen if isinstance(v, torch.Tensor) and v.shape == locs.shape]\n"
         "    return found[-1].clone() if found else locs + 1",
     ),
     "the solutions": ("crashed", "", "return open(SOLUTION).read()"),
@@ -81,7 +87,10 @@ TRICKS = {
     "forged records to every descriptor": (
         "crashed",
         "import os",
-        "for fd in range(1, 256):\n        try: os.write(fd, b'{\"case\": 0, \"returned\": true}' * 9)\n        except OSError: pass\n    return locs + 1",
+        "for fd in range(1, 256):\n"
+        '        try: os.write(fd, b\'{"case": 0, "returned": true}\' * 9)\n'
+        "        except OSError: pass\n"
+        "    return locs + 1",
     ),
     "a forged record that knows the key": (
         "crashed",
@@ -289,5 +298,10 @@ def test_checks_run_side_by_side(judged):
 
     bad = GOOD.replace("// dcp_size", "// dcp_size + 1")
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda s: judged("91a", s).outcome, [GOOD, bad, "import os\n" + GOOD.replace("mine =", "os._exit(1) #"), GOOD] * 3))
+        found = list(
+            threads.map(
+                lambda s: judged("91a", s).outcome,
+                [GOOD, bad, "import os\n" + GOOD.replace("mine =", "os._exit(1) #"), GOOD] * 3,
+            )
+        )
     assert found == ["passed", "wrong", "crashed", "passed"] * 3

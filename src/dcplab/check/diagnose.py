@@ -54,6 +54,7 @@ def _deed(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "returned": record.get("returned"),
         "written": record.get("written"),
-        "raised": raised and raised["type"],
+        # With its message: the same inputs give the same words, and a type alone would take one mistake for another.
+        "raised": raised and (raised["type"], raised["message"]),
         "events": record.get("events"),
     }

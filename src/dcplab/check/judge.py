@@ -229,11 +229,11 @@ def _verdict(part: Part, number: int, case: Case | Launch, trial: Trial, expecte
         says = f"It returns where a {asked} is asked for."
         return Verdict(number, "wrong", says, tables.raised(tables.short(got), f"a {asked}"))
     unsafe = _events(part, number, case, record, got, expected, names)
-    if unsafe:
+    if unsafe and any(event["kind"] != "shares" for event in record["events"]):
         return unsafe
     says = part.compare(case, got, expected) if part.compare else _difference(case, got, expected, part.close, names)
     if says is None:
-        return Verdict(number, "passed")
+        return unsafe or Verdict(number, "passed")  # a result that is somebody's memory is worth a word once it is right
     if record.get("doubts"):
         return Verdict(number, "unjudged", record["doubts"][0])
     return Verdict(number, "wrong", says, _table(part, case, got, expected, names))
@@ -269,6 +269,9 @@ def _raised(number: int, raised: Mapping[str, Any], asked: str | None, expected:
         return Verdict(
             number, "crashed", "It asked for more memory than it may have.", tables.raised(what, expected), raised["traceback"]
         )
+    if raised["type"] == "NameError":
+        what = f"{first.rstrip('.')}: no cell that was run or saved defines it."
+        return Verdict(number, "crashed", what, tables.raised("NameError", expected), raised["traceback"])
     return Verdict(number, "crashed", f"It raised {what}", tables.raised(what[:60], expected), raised["traceback"])
 
 

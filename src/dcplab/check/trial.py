@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +43,40 @@ def attempt(
     wall_s: float,
     note: Callable[[str], None] | None = None,
 ) -> list[Trial]:
-    """Runs programs on packed cases, one after another in one child. If one ends the child, those after it run in a new one."""
+    """Runs programs on packed cases and says what each did.
+
+    A GPU does not show a load outside a buffer. So kernels run there and, beside it, in the interpreter under the guard; what
+    the guard saw is added to what the GPU computed.
+    """
+    if mode == "cpu" or not any(case["kind"] == "launch" for case in packed):
+        return _attempt(programs, part, packed, mode, wall_s, note)
+    with ThreadPoolExecutor(1) as beside:
+        guarded = beside.submit(_attempt, programs, part, packed, "cpu", wall_s, None)
+        trials = _attempt(programs, part, packed, mode, wall_s, note)
+        for trial, watched in zip(trials, guarded.result(), strict=True):
+            _add_loads(trial, watched)
+    return trials
+
+
+def _add_loads(trial: Trial, watched: Trial) -> None:
+    """The loads outside buffers that the guard saw, where the interpreter could run the case at all."""
+    for number, record in trial.records.items():
+        seen = watched.records.get(number, {})
+        if "raised" in record or "raised" in seen or "events" not in seen:
+            continue
+        loads = [event for event in seen["events"] if event["kind"] == "outside" and event["op"] == "load"]
+        trial.records[number] = {**record, "events": [*record["events"], *loads]}
+
+
+def _attempt(
+    programs: Sequence[Program],
+    part: Part,
+    packed: Sequence[Mapping[str, Any]],
+    mode: str,
+    wall_s: float,
+    note: Callable[[str], None] | None,
+) -> list[Trial]:
+    """One after another in one child. If one ends the child, those after it run in a new one."""
     trials: list[Trial] = []
     while len(trials) < len(programs):
         rest = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in programs[len(trials) :]]
