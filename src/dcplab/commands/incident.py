@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
 
     chosen = switches.parse(args.defects)
     wish = wish_of(args)
-    launch.config(wish)  # bad input is refused before any process is started
     level = args.level or scenario.default_level(chosen)
+    scenario.check_room(launch.config(wish), level)  # bad input is refused before any process is started
     launch.on_every_rank(wish, play, chosen, level, (args.typed, args.strict, args.masked_reads), args.json)
     return 0
 

@@ -56,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if wish.page_size is None and not on_gpu:
         wish = replace(wish, page_size=4)  # half of the incident's: 64 servers are run
     config = launch.config(wish)
+    for level in levels:
+        scenario.check_room(config, level)
     todo = [(left, level) for level in levels for left in scenario.isolate_subsets() if left <= varied]
     jobs = 1 if on_gpu else max(1, min(args.jobs or os.cpu_count() or 1, len(todo)))
     rows = []

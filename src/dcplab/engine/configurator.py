@@ -40,7 +40,7 @@ class ServerConfig:
     mixed: bool = False  # decode rows ride along with extend chunks
     draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
     prefix_cache: bool = True
-    workspace: int = 0  # rows of the ragged workspace; 0: twice the longest request
+    workspace: int = 0  # rows of the ragged workspace; 0: see `workspace_rows`
     dtype: torch.dtype = torch.bfloat16
 
     @property
@@ -60,7 +60,12 @@ class ServerConfig:
 
     @property
     def workspace_rows(self) -> int:
-        return self.workspace or 2 * self.longest
+        """Rows of the ragged workspace: as given, else twice the longest request, else (where this is over a GiB) twice one
+        rank's rows. An extend batch has at most so many tokens in all."""
+        if self.workspace:
+            return self.workspace
+        most, enough = 2 * self.longest, 2 * (self.size + self.page_size)
+        return most if most * WIDTH * self.dtype.itemsize <= 1 << 30 else min(most, enough)
 
     def check(self) -> None:
         """CourseError, in a sentence, for a server that cannot be built."""

@@ -50,6 +50,10 @@ def config(wish: Wish) -> ServerConfig:
         value = getattr(wish, name)
         if value is not None and value < 1:
             raise CourseError(f"{name} must be at least 1, not {value}.")
+    if gpu and wish.page_size and wish.page_size % 64:
+        raise CourseError(
+            f"On a GPU a page is a multiple of 64 rows, not {wish.page_size}: the indexer kernel reads whole pages."
+        )
     page_size = wish.page_size or (64 if gpu else 8)
     built = ServerConfig(
         size=wish.size or scenario.default_size(page_size, wish.dcp_size),
@@ -57,7 +61,7 @@ def config(wish: Wish) -> ServerConfig:
         dcp_size=wish.dcp_size,
         layers=wish.layers,
         heads=16 if gpu else 1,
-        index_heads=16 if gpu else 1,
+        index_heads=32 if gpu else 1,
         topk=wish.topk or (2048 if gpu else 64),
         chunk=wish.chunk or (4096 if gpu else 256),
     )

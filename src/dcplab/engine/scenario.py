@@ -89,35 +89,50 @@ def default_size(page_size: int, dcp_size: int) -> int:
     """A size C, in whole pages, at which the story has room at every level: what lies between one rank's rows and ``above``
     holds the questions twice, and the two long requests are more tokens than one rank has rows."""
     width = page_size * dcp_size
-    need = (3 * (max(64, 3 * width // 2) // width) + AGAIN + 2) * width
-    return max(64, -(-int(need / (RATIO["above"] - 1) * 1.05) // page_size)) * page_size if dcp_size > 1 else 64 * page_size * 2
+    need = (_question_pages(width) + AGAIN + 2) * width
+    if dcp_size == 1:  # there is no watermark to pass
+        return 2 * need
+    return -(-int(need / (RATIO["above"] - 1) * 1.05) // page_size) * page_size
 
 
-def ask_length(config: ServerConfig) -> int:
+def _question_pages(width: int) -> int:
+    """Whole allocator pages that the three questions and their answers leave in the prefix cache."""
+    return sum((len(q.prompt.split()) + q.words) // width for q in text.questions(_ask_length(width)))
+
+
+def _ask_length(width: int) -> int:
     """Words of a question: long enough that its beginning is whole allocator pages, which a prefix cache keeps."""
-    return max(64, 3 * config.width // 2)
+    return max(64, 3 * width // 2)
+
+
+def check_room(config: ServerConfig, level: str) -> None:
+    """CourseError for a server on which the story cannot be told: the questions alone would reach the watermark."""
+    room = _target(config, level) - _question_pages(config.width)
+    # Above: the capacity assert is evaluated only where there are more tokens than one rank has rows.
+    few = level == "above" and config.dcp_size > 1 and room * config.width <= config.size + config.page_size
+    if few or room < 2 or room // 2 * config.width < 32:
+        raise CourseError(
+            f"A pool of {config.size} rows ({config.pages} pages of {config.width} locs) is too small for this story: three "
+            f"questions and two long requests must fit {level} one rank's rows. "
+            f"A size of {default_size(config.page_size, config.dcp_size)} will do."
+        )
+
+
+def _target(config: ServerConfig, level: str) -> int:
+    """Allocator pages that may be held after the long requests."""
+    if level == "full":
+        return config.pages
+    return min(int(RATIO[level] * (config.size + config.page_size)) // config.width - 1, config.pages) - AGAIN
 
 
 def documents(engine: Engine, level: str) -> list[Question]:
-    """Two long requests that bring the watermark to ``level``, given the pages held already. CourseError where they cannot."""
-    c, ask = engine.config, 4
-    held = c.pages - engine.allocator.available
-    if level == "full":
-        target = c.pages
-    else:
-        target = min(int(RATIO[level] * (c.size + c.page_size)) // c.width - 1 - AGAIN, c.pages - AGAIN)
-    room = target - held
-    # The capacity assert is evaluated only where there are more tokens than one rank has rows.
-    few = level == "above" and c.dcp_size > 1 and room * c.width <= c.size + c.page_size
-    if few or room < 2 or room // 2 * c.width - ask < 24:
-        raise CourseError(
-            f"A pool of {c.size} rows ({c.pages} pages of {c.width} locs) is too small for this story: the questions hold {held} "
-            f"pages, and two long requests must fit {level} one rank's rows. "
-            f"A size of {default_size(c.page_size, c.dcp_size)} will do."
-        )
+    """Two long requests that bring the watermark to ``level``, given the pages held already."""
+    ask, width = 4, engine.config.width
+    held = engine.config.pages - engine.allocator.available
+    room = _target(engine.config, level) - held
     pages = [room // 2, room - room // 2]
-    # One position more than the prompt and all but the last answer word are stored: the last slot of the last page is used.
-    return [text.document(n * c.width - ask, seed) for seed, n in enumerate(pages)]
+    # A prompt and all but the last word of its answer are stored, and ``<bos>`` is one more: the last page is used to its end.
+    return [text.document(n * width - ask, seed) for seed, n in enumerate(pages)]
 
 
 def story(engine: Engine, level: str, progress: Progress | None = None, stored: bool = False) -> Outcome:
@@ -126,8 +141,9 @@ def story(engine: Engine, level: str, progress: Progress | None = None, stored: 
     ``stored``: the whole pages of the long requests are only written, as a transfer would; their last pages are extended as
     ever. The caches end up the same, and hours at full scale become minutes.
     """
+    check_room(engine.config, level)
     start, out = time.perf_counter(), Outcome()
-    asked = text.questions(ask_length(engine.config))
+    asked = text.questions(_ask_length(engine.config.width))
     force = "retract" in engine.defects
     try:
         _act(engine, "fresh", asked, out, progress)

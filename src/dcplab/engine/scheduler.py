@@ -431,7 +431,7 @@ class Engine:
         if mode in ("decode", "verify"):
             page = self.config.page_size
             columns = torch.arange(0, longest, page, device=self.device)
-            pages = self.table.table[slots[req_of_row]][:, columns] // page
+            pages = self.table.table[slots[req_of_row][:, None], columns] // page
             return Batch(**fields, page_table=tag(pages, Space.INDEX_K_PAGE))
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
