@@ -91,6 +91,7 @@ def test_columns_count_bytes_as_python_does():
         "D = 3\nhelp?",
         "files = !ls\nD = 3",
         "%%time\nD = 3",
+        "%time D = 3",
         "%%capture out\n# a comment\nD = 3",
         "if True:\n    %config x\n    D = 3",
     ],

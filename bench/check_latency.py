@@ -1,0 +1,50 @@
+"""How long one check takes: the first of a session, and the median once the checker is warm, for a right and a wrong answer."""
+
+import argparse
+import json
+import os
+import statistics
+import time
+
+from dcplab import catalog, mode
+from dcplab.check import judge, pool
+
+
+def timed(call):
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lab", default="01")
+    parser.add_argument("--repeat", type=int, default=9)
+    parser.add_argument("--json", metavar="FILE")
+    args = parser.parse_args()
+    lab = catalog.lab(args.lab)
+    key = lab.key(lab.parts[0].id)
+    first, _ = timed(lambda: judge.check(key, key.solution, seed=0))
+    print(f"{mode.current().label}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {mode.versions()}")
+    print(f"first check of a session (starts the server): {first:.2f} s")
+    rows = []
+    for part in lab.parts:
+        key = lab.key(part.id)
+        wrong = next(program for w, program in key.wrong if w.outcome == "wrong")
+        row = {"part": part.id, "bank": len(key.wrong)}
+        for name, program in (("right", key.solution), ("wrong", wrong)):
+            times = [timed(lambda s=seed, p=program, k=key: judge.check(k, p, seed=s))[0] for seed in range(args.repeat)]
+            row[name] = statistics.median(times)
+        rows.append(row)
+        print(f"{part.id}: right {row['right']:.3f} s, wrong {row['wrong']:.3f} s (held against {row['bank']} wrong answers)")
+    overall = statistics.median(row[name] for row in rows for name in ("right", "wrong"))
+    print(f"median of all: {overall:.3f} s")
+    if args.json:
+        data = {"first_s": first, "median_s": overall, "parts": rows, "mode": mode.current().name, "versions": mode.versions()}
+        with open(args.json, "w", encoding="utf-8") as f:
+            json.dump(data | {"cores": os.cpu_count(), "load": os.getloadavg()[0]}, f, indent=1)
+    pool.shutdown()
+
+
+if __name__ == "__main__":
+    main()
