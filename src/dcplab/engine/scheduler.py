@@ -274,15 +274,13 @@ class Engine:
     def _extend(self, extending: list[Request]) -> None:
         """A chunk for every extending request, in equal shares; the rest of the budget to the first. Mixed: decode rows ride
         along."""
-        riders = [r for r in self.running if not r.extending and self._grown(r, r.stored + 1)] if self.config.mixed else []
-        riders = [r for r in riders if r.slot is not None]  # growing one may have retracted another
-        extending = [r for r in extending if r.slot is not None]
-        room = self.config.workspace_rows - sum(r.stored + 1 for r in riders)
-        budget, rows = self.config.chunk - len(riders), []
+        room, budget = self.config.workspace_rows, self.config.chunk
+        riders = self._riders(extending, room) if self.config.mixed else []
+        room, budget = room - sum(r.stored + 1 for r in riders), budget - len(riders)
+        rows = []
         for i, request in enumerate(extending):
             share = max(1, budget // (len(extending) - i))
-            lack = len(request.tokens) - request.stored
-            take = min(lack, share, budget)
+            take = min(len(request.tokens) - request.stored, share, budget)
             if take > 0 and request.stored + take <= room:
                 rows.append((request, request.stored, request.stored + take))
                 budget -= take
@@ -296,6 +294,16 @@ class Engine:
             if end == len(request.tokens):
                 request.tokens.append(token)
                 self.metrics.decoded += 1
+
+    def _riders(self, extending: list[Request], room: int) -> list[Request]:
+        """Decoding requests that ride along in a mixed batch: those that leave workspace for the first extending one."""
+        room -= min(extending[0].stored + self.config.chunk, len(extending[0].tokens))
+        riders = []
+        for request in [r for r in self.running if not r.extending]:
+            if request.slot is not None and request.stored < room and self._grown(request, request.stored + 1):
+                riders.append(request)
+                room -= request.stored + 1
+        return [r for r in riders if r.slot is not None]  # growing one may have retracted another
 
     def _decode(self) -> None:
         for request in list(self.running):
