@@ -91,7 +91,7 @@ print("restarted:     ", Server(where=lambda locs, rank: locs).ask(question))
 # 24" and on: in layer 1's rows, over the museum's opening time.
 #
 # On the real server the same thing begins at loc 455,808, because a rank has 455,744 rows and a spare page of 64, while the
-# allocator hands out locs up to 3,646,463. Below that number everything looks right.
+# allocator hands out locs up to 3,646,463. Below loc 455,808 everything looks right.
 #
 # So a loc is not a row. There are five kinds of number in this story:
 #
@@ -309,6 +309,12 @@ def globalize(rows, dcp_rank, dcp_size):
     return torch.where(rows >= 0, rows * dcp_size + dcp_rank, -1)
     ### END SOLUTION
 
+
+# %% [markdown]
+# The picture of 1b, read from a cell to the number in it:
+
+# %%
+viz.rank_table(range(8, 20), dcp_size=4)
 
 # %% part="1d" role="check"
 lab.check("1d")

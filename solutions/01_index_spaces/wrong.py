@@ -1593,6 +1593,32 @@ def localize_page_table_kernel(
     owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
     tl.store(rows_ptr + at, tl.where(owned, loc // DCP_SIZE, -1))
 
+# %% 1h store-unmasked
+# says: The load is masked, the store is not: lanes past n wrote elsewhere.
+# asks: n is 5 and BLOCK is 8. Where do the last three lanes write?
+# outcome: unsafe
+@triton.jit
+def localize_page_table_kernel(
+    locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr
+):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    loc = tl.load(locs_ptr + at, mask=at < n, other=-1)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    tl.store(rows_ptr + at, tl.where(owned, loc // DCP_SIZE, -1))
+
+# %% 1h load-unmasked
+# says: The store is masked, the load is not: lanes past n still read elsewhere.
+# asks: n is 5 and BLOCK is 8. Whose memory do the last three lanes read?
+# outcome: unsafe
+@triton.jit
+def localize_page_table_kernel(
+    locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr
+):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    loc = tl.load(locs_ptr + at)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    tl.store(rows_ptr + at, tl.where(owned, loc // DCP_SIZE, -1), mask=at < n)
+
 # %% 1h one-past
 # says: The mask lets one lane too many through: entry n belongs to somebody else.
 # asks: Which is the last entry of a table of n?
