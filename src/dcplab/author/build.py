@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from dcplab import backup, paths, percent
 from dcplab.author import execute as executing
 from dcplab.author import lint
-from dcplab.author.notebook import is_edited, learner_notebook, source_notebook, to_text
+from dcplab.author.notebook import is_edited, learner_notebook, solved_notebook, source_notebook, to_text
 from dcplab.errors import CourseError
 
 SAYS = {
@@ -36,14 +36,19 @@ class Made:
 
 def make(lab) -> Made:
     """``lab`` is one of ``catalog.labs()``."""
-    cells = percent.read(paths.solutions() / lab.name / f"{lab.name}.py")
-    source = source_notebook(lab.name, cells, {part.id: part.points for part in lab.parts})
+    source = source_notebook(*_ingredients(lab))
     return Made(paths.labs() / lab.name / f"{lab.name}.ipynb", source, learner_notebook(source))
+
+
+def _ingredients(lab) -> tuple[str, list[percent.Cell], dict[str, float]]:
+    """What a notebook of the lab is made of: its name, the cells of its source, the points of each part."""
+    cells = percent.read(paths.solutions() / lab.name / f"{lab.name}.py")
+    return lab.name, cells, {part.id: part.points for part in lab.parts}
 
 
 def faults(lab, made: Made) -> list[str]:
     """What the lint says of a lab."""
-    cells = percent.read(paths.solutions() / lab.name / f"{lab.name}.py")
+    _, cells, _ = _ingredients(lab)
     return lint.lint(cells, lab.parts, lab.wrong, lab.right, made.learner)
 
 
@@ -76,9 +81,9 @@ def write(made: Made, force: bool = False) -> str:
     return f"built{kept}"
 
 
-def execute(lab, made: Made, progress: Callable[[int, int], None]) -> Path:
+def execute(lab, progress: Callable[[int, int], None]) -> Path:
     """Runs the solved notebook and keeps it beside its source. Raises ``CourseError`` unless every check passed in it."""
-    nb, outcomes = executing.execute(made.source, progress)
+    nb, outcomes = executing.execute(solved_notebook(*_ingredients(lab)), progress)
     failed = [
         f"{part.id} {outcomes.get(part.id, 'was not checked')}" for part in lab.parts if outcomes.get(part.id) != "passed"
     ]

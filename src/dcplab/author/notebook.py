@@ -24,9 +24,29 @@ KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "nam
 
 def source_notebook(lab: str, cells: Sequence[Cell], points: Mapping[str, float]) -> NotebookNode:
     """nbgrader's source notebook of ``lab`` ("01_index_spaces"), solutions included; ``points`` of each part by its id."""
-    nb = _with_solutions(lab, cells, points)
+    nb = solved_notebook(lab, cells, points)
     nb.metadata["dcplab"]["digest"] = digest(learner_notebook(nb))
     return nb
+
+
+def solved_notebook(lab: str, cells: Sequence[Cell], points: Mapping[str, float]) -> NotebookNode:
+    """The lab with its solutions. It is made without nbgrader, so that a GPU box that has none can execute it."""
+    made, after, count = [], "intro", 0
+    for cell in cells:
+        if cell.role is None:
+            count += 1
+            identity, nbgrader = f"{after}-{count}", None
+        else:
+            nbgrader = _nbgrader(cell, points)
+            identity = after = f"{cell.role}-{cell.part}"
+            count = 0
+        metadata: dict[str, Any] = {k: v for k, v in cell.meta.items() if k not in ("part", "role")}
+        if nbgrader:
+            metadata["nbgrader"] = nbgrader
+        new_cell = new_code_cell if cell.kind == "code" else new_markdown_cell
+        made.append(new_cell(cell.source, id=identity, metadata=metadata))
+    metadata = {"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}, "dcplab": {"lab": lab}}
+    return new_notebook(cells=made, metadata=metadata)
 
 
 def learner_notebook(source: NotebookNode) -> NotebookNode:
@@ -55,25 +75,6 @@ def is_edited(nb: NotebookNode) -> bool:
 def to_text(nb: NotebookNode) -> str:
     """The notebook as nbgrader writes it: sorted keys, one space of indent, one newline at the end."""
     return nbformat.writes(nb, version=4).rstrip("\n") + "\n"
-
-
-def _with_solutions(lab: str, cells: Sequence[Cell], points: Mapping[str, float]) -> NotebookNode:
-    made, after, count = [], "intro", 0
-    for cell in cells:
-        if cell.role is None:
-            count += 1
-            identity, nbgrader = f"{after}-{count}", None
-        else:
-            nbgrader = _nbgrader(cell, points)
-            identity = after = f"{cell.role}-{cell.part}"
-            count = 0
-        metadata: dict[str, Any] = {k: v for k, v in cell.meta.items() if k not in ("part", "role")}
-        if nbgrader:
-            metadata["nbgrader"] = nbgrader
-        new_cell = new_code_cell if cell.kind == "code" else new_markdown_cell
-        made.append(new_cell(cell.source, id=identity, metadata=metadata))
-    metadata = {"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}, "dcplab": {"lab": lab}}
-    return new_notebook(cells=made, metadata=metadata)
 
 
 def _nbgrader(cell: Cell, points: Mapping[str, float]) -> dict[str, Any]:

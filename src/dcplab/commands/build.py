@@ -17,7 +17,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--force", action="store_true", help="replace a notebook that holds a learner's edits; a dated copy of it is kept"
     )
     parser.add_argument(
-        "--execute", action="store_true", help="also run the solved notebook and keep it, outputs and all, in solutions/"
+        "--execute",
+        action="store_true",
+        help="instead, run the solved notebooks and keep them, outputs and all, in solutions/ (needs no nbgrader)",
     )
 
 
@@ -29,6 +31,10 @@ def run(args: argparse.Namespace) -> int:
     labs = [catalog.lab(name) for name in args.labs] or catalog.labs()
     faults = 0
     for lab in labs:
+        if args.execute:
+            path = build.execute(lab, _progress(lab.name))
+            print(f"{lab.name}: executed, {path.relative_to(paths.root())}, {path.stat().st_size:,} bytes")
+            continue
         made = build.make(lab)
         for fault in build.faults(lab, made):
             faults += 1
@@ -39,9 +45,6 @@ def run(args: argparse.Namespace) -> int:
             print(f"{lab.name}: {build.SAYS[found]}")
             continue
         print(f"{lab.name}: {build.write(made, force=args.force)}")
-        if args.execute:
-            path = build.execute(lab, made, _progress(lab.name))
-            print(f"{lab.name}: executed, {path.relative_to(paths.root())}, {path.stat().st_size:,} bytes")
     if faults and not args.check:
         raise CourseError(f"{faults} fault{'s' * (faults > 1)} in the labs, listed above.")
     return 1 if faults else 0
