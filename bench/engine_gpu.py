@@ -4,7 +4,8 @@
     python bench/engine_gpu.py speed [--layers 3 --prompt 300000]
                                                 extend a long prompt in chunks, then decode; with the profile of a step
 
-Eight ranks run in this process, one after another: times are those of eight ranks' work on one GPU. JSON goes to ``bench/results``.
+Eight ranks run in this process, one after another: times are those of eight ranks' work on one GPU. JSON goes to
+``bench/results``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,108 @@
+"""`incident` and `isolate` from a command line: what they print, what they refuse, and ranks that are processes."""
+
+import csv
+import io
+import json
+
+import pytest
+import torch
+
+from dcplab.cli import main
+from dcplab.engine import report
+
+SMALL = ["--dcp-size", "2", "--page-size", "4", "--device", "cpu"]
+
+
+def run(capsys, *words):
+    status = main(list(words))
+    out = capsys.readouterr()
+    return status, out.out, out.err
+
+
+def test_the_incident_as_it_is_told(capsys, tmp_path):
+    status, out, err = run(capsys, "incident", *SMALL, "--json", str(tmp_path / "o.json"))
+    assert status == 0 and "CPU (torch)" in out and "GPU" not in out
+    fresh, again = out.split("The same questions again")
+    assert fresh.split("Two long requests")[0].count("  right  ") == 3
+    assert "WRONG" in again and "Verdict: silent corruption" in out and "EXCEEDED" in out
+    assert "First operation outside its buffer:" in out and "write_ckv writes ckv.0 at loc" in out
+    assert [line for line in err.splitlines() if line] == ["fresh ...", "long ...", "again ..."]
+    data = json.loads((tmp_path / "o.json").read_text())
+    assert data["verdict"] == "silent corruption" and data["versions"]["torch"] and data["monitor"]["alarm"]
+    assert [a["right"] for a in data["answers"]][:3] == [True] * 3
+
+
+def test_the_patched_incident_as_json(capsys):
+    status, out, _ = run(capsys, "incident", *SMALL, "--defects", "none", "--json", "-")
+    data = json.loads(out)
+    assert status == 0 and data["verdict"] == "right" and data["first_outside"] is None and data["canaries"] == []
+
+
+@pytest.mark.slow
+def test_ranks_over_gloo_say_what_one_process_says(capfd):
+    said = []
+    for ranks in ("local", "gloo"):
+        assert main(["incident", *SMALL, "--ranks", ranks, "--json", "-"]) == 0
+        said.append(json.loads(capfd.readouterr().out))
+    for data in said:
+        del data["seconds"], data["ran_on"]
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["incident", "--defects", "nonsense"], "There is no defect called 'nonsense'"),
+        (["incident", "--dcp-size", "0"], "dcp_size must be at least 1, not 0"),
+        (["incident", "--size", "100", "--device", "cpu"], "is too small for this story"),
+        (["incident", "--size", "3", "--device", "cpu"], "does not hold one page"),
+        (["isolate", "--levels", "sideways"], "--levels takes below, above, full"),
+        (["isolate", "--only", "mixed"], "--only takes patches"),
+        (["isolate", "--ranks", "gloo"], "one process"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(capsys, words, sentence):
+    status, out, err = run(capsys, *words)
+    assert status == 2 and out == "" and sentence in err and len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="asks for what a machine without a GPU must refuse")
+@pytest.mark.parametrize("words", [["--device", "cuda"], ["--ranks", "nccl"]])
+def test_a_gpu_that_is_not_there_is_refused(capsys, words):
+    status, _, err = run(capsys, "incident", *words)
+    assert status == 2 and "CUDA device" in err
+
+
+def test_ranks_that_cannot_be_dealt_evenly_are_refused(capsys, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    status, _, err = run(capsys, "incident", "--ranks", "gloo", "--dcp-size", "3", "--page-size", "4")
+    assert status == 2 and "3 DCP ranks cannot be dealt evenly to 2 processes" in err
+
+
+def test_the_isolation_table_in_four_forms(capsys, tmp_path):
+    files = {kind: tmp_path / f"t.{kind}" for kind in ("csv", "json", "html")}
+    forms = [w for kind, path in files.items() for w in (f"--{kind}", str(path))]
+    status, out, _ = run(capsys, "isolate", *SMALL, "--only", "index_k_size,assert", "-j", "1", *forms)
+    assert status == 0 and "CPU (torch)" in out
+    rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
+    assert tuple(rows[0]) == report.COLUMNS
+    found = {(r["index_k_size"], r["assert"], r["level"]): r["verdict"] for r in rows}
+    assert found == {
+        ("no", "no", "below"): "right",
+        ("no", "yes", "below"): "right",
+        ("yes", "no", "below"): "right",
+        ("yes", "yes", "below"): "right",
+        ("no", "no", "above"): "alarm",
+        ("no", "yes", "above"): "silent corruption",
+        ("yes", "no", "above"): "alarm",
+        ("yes", "yes", "above"): "right",
+    }
+    data = json.loads(files["json"].read_text())
+    assert len(data["runs"]) == 8 and data["runs"][0]["defects"] == ["index_k_size", "assert"]
+    page = files["html"].read_text()
+    assert page.count("<tr") == 9 and "silent corruption" in page
+
+
+def test_the_switches_can_be_listed(capsys):
+    status, out, _ = run(capsys, "incident", "--list")
+    assert status == 0 and len(out.splitlines()) == 11 and "#36886" in out
