@@ -1,0 +1,115 @@
+"""The engine at toy scale for lab 02: the incident below, above and at the top of the pool, and traffic that never gets there.
+
+Everything runs on the CPU, in torch, in one memory that the engine bounds itself: an index outside a buffer lands in the same
+allocation. So this needs no process of its own and no GPU.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+
+import torch
+
+from dcplab.engine import defects as switches
+from dcplab.engine import scenario, text
+from dcplab.engine.comm import Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.scenario import Outcome
+from dcplab.engine.scheduler import Engine
+from dcplab.engine.typed import SpaceError
+from dcplab.lab import Shown
+
+ACTS = {"fresh": "just started", "long": "two long requests", "again": "the same questions"}
+
+
+# A small server that can tell the story at every level: two ranks, pages of 4 rows, two DSA layers.
+TOY = ServerConfig(size=720, page_size=4, dcp_size=2, layers=2)
+
+
+class Replay(Shown):
+    """A story that was run. ``engine`` is the server it left behind, ``outcome`` all that was noted."""
+
+    def __init__(self, engine: Engine | None, outcome: Outcome, said: str):
+        super().__init__(said)
+        self.engine, self.outcome = engine, outcome
+
+
+def replay(level: str, defects: str = "index_k_size", strict: bool = False, typed: bool = False) -> Replay:
+    """Three questions, two long requests that push the watermark to ``level`` (below, above, full), the questions again.
+
+    ``defects``: switches of `engine.defects`, as ``./course incident --list`` shows them. ``strict`` refuses the first index
+    outside its buffer, ``typed`` the first index, or size, of a wrong space.
+    """
+    chosen = switches.parse(defects)
+    config = scenario.settings(TOY, chosen)
+    with _one_thread():
+        try:
+            engine = Engine(config, chosen, Local(config.dcp_size), strict=strict, typed=typed)
+        except SpaceError as error:
+            return Replay(None, Outcome("refused", str(error)), f"Refused before any request: {error}")
+        out = scenario.story(engine, level)
+    return Replay(engine, out, _told(config, chosen, out))
+
+
+def _told(config: ServerConfig, chosen: frozenset[str], out: Outcome) -> str:
+    lines = [
+        f"[CPU, torch] D {config.dcp_size}, P {config.page_size}, C {config.size}; defects: {switches.spell(chosen)}",
+        "",
+    ]
+    for when, title in ACTS.items():
+        asked = [a for a in out.answers if a.when == when]
+        if asked:
+            lines.append(f"{title:<20}" + "  ".join(f"{a.question.name}: {'right' if a.right else 'WRONG'}" for a in asked))
+    lines += ["", f"verdict: {out.verdict}" + (f" ({out.why})" if out.why else "")]
+    lines += ["", f"{'buffer':<12}{'slots':>8}{'legal':>8}{'largest seen':>14}"]
+    lines += [
+        f"{w.buffer:<12}{w.slots:>8}{w.needed:>8}{w.highest:>14}  {'EXCEEDED' if w.exceeded else ''}".rstrip()
+        for w in out.watermarks
+    ]
+    if out.first_outside:
+        lines += ["", f"first outside: {out.first_outside.sentence()}"]
+    for (writer, _), hit in out.overwritten.items():
+        whose = f"; loc {hit.loc} belongs to: {out.holders.get(hit.loc, 'nobody')}" if hit.loc is not None else ""
+        where = hit.words() if hit.low is not None else f"{hit.region}, {hit.count} times"
+        lines.append(f"  {writer} wrote into {where}{whose}")
+    return "\n".join(lines)
+
+
+def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
+    """Different requests one after another on a server with every patch: tokens so far, against the largest live loc.
+
+    ``keep``: whether finished requests stay in the prefix cache. The table says after each request how many tokens have been
+    through, the largest loc used so far and the largest that somebody holds, and whether unpatched index-K would have had it.
+    """
+    config = replace(TOY, layers=1, prefix_cache=keep)
+    unpatched = config.size + config.page_size
+    rows = []
+    with _one_thread():
+        engine = Engine(config, (), Local(config.dcp_size))
+        for number in range(requests):
+            engine.submit(text.filler(words, seed=number), 1)
+            while engine.busy:
+                engine.step()
+            through, used = engine.metrics.extended + engine.metrics.decoded, engine.metrics.largest_loc
+            rows.append((number + 1, through, used, engine.allocator.watermark, used >= unpatched))
+    lines = [
+        f"[CPU, torch] C {config.size}, unpatched index-K: {unpatched} slots; finished requests {'stay cached' if keep else 'are freed'}",
+        "",
+        f"{'request':>8}{'tokens so far':>15}{'largest loc used':>18}{'largest loc held':>18}",
+    ]
+    for number, through, used, held_loc, beyond in rows:
+        note = "  beyond index-K" if beyond else ""
+        lines.append(f"{number:>8}{through:>15}{used:>18}{held_loc if held_loc >= 0 else 'none':>18}{note}")
+    return Shown("\n".join(lines))
+
+
+@contextlib.contextmanager
+def _one_thread():
+    """torch with one thread: the tensors are tiny, and threads would wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

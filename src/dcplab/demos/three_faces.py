@@ -1,0 +1,41 @@
+"""The same index past the end, with three faces: torch raises, Triton overwrites, TileLang gives zeros. And why: its guard."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from dcplab import mode
+from dcplab.demos import apart
+from dcplab.lab import Shown
+
+
+def faces() -> Shown:
+    """Four operations, each with an index in range and with one past the end, in a process of its own."""
+    gpu = mode.current().name == "gpu"
+    env = {} if gpu else {"TRITON_INTERPRET": "1"}
+    done = apart.call("dcplab.demos.past_the_end", "every_face", {"device": "cuda" if gpu else "cpu"}, env)
+    if done["value"] is None:
+        return Shown(f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
+    width = max(len(what) for what, _ in done["value"])
+    lines = [f"[{mode.current().label}] index-K of 4 pages of 64 slots, somebody else's memory behind it", ""]
+    for i, (what, happened) in enumerate(done["value"]):
+        lines.append(f"{what:<{width}}  {'past the end' if i % 2 else 'in range    '}  {happened}")
+    return Shown("\n".join(lines))
+
+
+def guard() -> Shown:
+    """The CUDA that TileLang emits for one read by index, and the lines that change when its guard is switched off."""
+    done = apart.call("dcplab.demos.gather", "cuda_sources")
+    if done["value"] is None:
+        return Shown(f"TileLang did not emit the kernel ({done['how']}). {done['errors'][-300:]}")
+    sources = [body(source) for source in done["value"]]
+    changed = list(difflib.unified_diff(*sources, lineterm="", n=0))[2:]
+    lines = ["The kernel as TileLang emits it:", "", *sources[0], "", "What changes with tl.disable_safe_memory_legalize:", ""]
+    return Shown("\n".join(lines + [line for line in changed if not line.startswith("@@")]))
+
+
+def body(source: str) -> list[str]:
+    """The lines of the kernel itself, without includes and declarations."""
+    found = re.search(r"^extern \"C\" __global__ void[^;{]*\{.*?^\}", source, re.MULTILINE | re.DOTALL)
+    return (found[0] if found else source).strip().split("\n")
