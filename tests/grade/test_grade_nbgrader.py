@@ -157,6 +157,16 @@ def test_hostile_submissions_keep_the_points_that_they_earned(tiny, solved, tmp_
     assert "Traceback (most recent" not in page
 
 
+def test_stock_nbgrader_gives_the_same_points_as_long_as_the_kernel_lives(tiny, solved, tmp_path):
+    (tiny / "nbgrader_config.py").write_text('c = get_config()\nc.CourseDirectory.course_id = "dcplab"\n')
+    half = put_answers(solved, {"1b": "def local_row(loc, dcp_size):\n    raise RuntimeError"})
+    submit(tiny, "half", "01_tiny", half)
+    submit(tiny, "right", "01_tiny", solved)
+    nbgrader(tiny, "autograde", "01_tiny")
+    assert scores(tiny) == {"right": {"1a": 60, "1b": 40}, "half": {"1a": 60, "1b": 0}}
+    assert ours(tiny, tmp_path / "rows.json") == scores(tiny)
+
+
 def test_a_check_that_the_course_does_not_know_earns_nothing(course, solved):
     from dcplab.grade.nbgrader import StaticGrades
 
