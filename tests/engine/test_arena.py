@@ -1,5 +1,7 @@
 """An index outside its buffer is what lies there: the arena's layout, its bands, and what the watcher says of it."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -23,7 +25,7 @@ def arena():
 def test_regions_follow_one_another_without_gap_or_overlap(arena):
     table = arena.table()
     assert table[0][1] == 0 and table[-1][2] == arena.size == arena.bytes.numel()
-    assert all(a[2] == b[1] for a, b in zip(table, table[1:], strict=False))
+    assert all(a[2] == b[1] for a, b in itertools.pairwise(table))
     for name, start, end in table:
         assert arena.locate(start).region == name and arena.locate(end - 1).region == name
     assert arena.locate(arena.size).region == "not mapped" == arena.locate(-1).region
@@ -92,7 +94,7 @@ def test_strict_names_the_index_and_the_slots_there_are(arena):
 
 
 def test_typed_names_both_spaces_and_one_rank_has_only_one(arena):
-    with pytest.raises(SpaceError, match="op on ckv.0 takes a row and was given a loc"):
+    with pytest.raises(SpaceError, match=r"op on ckv\.0 takes a row and was given a loc"):
         use(Watcher(dcp_size=2, typed=True), arena, "ckv.0", [1], Space.LOC)
     untagged = torch.tensor([1])
     with pytest.raises(SpaceError, match="no stated space"):
