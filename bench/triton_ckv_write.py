@@ -7,6 +7,8 @@ tokens in sequence inside a page. Otherwise: one row a program (the geometry of 
 index_put.
 """
 
+import argparse
+
 import harness
 import torch
 import triton
@@ -64,6 +66,7 @@ def case(kind: str, dcp_size: int, width: int, rope: int, pool: torch.dtype) -> 
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     harness.require_gpu()
     rows = [case(kind, d, 512, 0, torch.bfloat16) for d in (1, 8) for kind in ("random", "paged")]
     rows += [case("paged", d, 512, 64, torch.bfloat16) for d in (1, 8)]

@@ -3,6 +3,8 @@
 python bench/triton_moves.py
 """
 
+import argparse
+
 import harness
 import torch
 from dcp_kernels import index_k, index_space, lse_merge, ragged, reference, rows, topk_transform
@@ -162,6 +164,7 @@ def backup(width: int, kind: str) -> list[harness.Row]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     harness.require_gpu()
     table = [merge(8, 128, 128, torch.bfloat16), merge(8, 128, 128, torch.float32), merge(2, 512, 128, torch.bfloat16)]
     table += [page_table(8_388_608)]
