@@ -56,6 +56,9 @@ def help_text() -> str:
 
 def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a mark that the terminal's encoding lacks is no reason to stop
+            stream.reconfigure(errors="replace")
     try:
         return dispatch(argv)
     except CourseError as error:
