@@ -230,4 +230,4 @@ def _board_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     for row in rows:
         tag = "th" if row[0].isdigit() else "td"
         body += "<tr>" + "".join(f"<{tag} {cell}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
-    return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>'
+    return f'<table style="border-collapse:collapse;color:inherit"><tr>{head}</tr>{body}</table>'

@@ -90,7 +90,9 @@ def plain_python(text: str) -> str:
         first, _, body = rest.partition("\n")
         known = first[2:].split(maxsplit=1)[0] if first[2:].strip() else ""
         return "\n" * (before.count("\n") + 1) + plain_python(body) if known in _PYTHON_CELL_MAGICS else ""
-    text = re.sub(r"^(\s*)%(?:time|prun)[ \t]+(?=\S)", r"\1", text, flags=re.MULTILINE)  # what they time is Python, and may bind
+    text = re.sub(
+        r"^(\s*)%(?:time|prun)[ \t]+(?=\S)", r"\1", text, flags=re.MULTILINE
+    )  # what they time is Python, and may bind
     text = TransformerManager().transform_cell(text)
     tree = ast.parse(text)
     lines = text.split("\n")

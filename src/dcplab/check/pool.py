@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import json
 import os
+import re
 import secrets
 import selectors
 import shutil
@@ -21,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,7 @@ START_S = 180.0  # a first import of torch from a cold disk
 OUTPUT_KEPT, OUTPUT_LIMIT = 1 << 16, 32 << 20
 RESULT_LIMIT = 256 << 20
 FILE_BYTES = 512 << 20
-MEMORY_BYTES = 2 << 30
+MEMORY_BYTES = {"cpu": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take a gigabyte or two of a child
 
 
 @dataclass
@@ -57,12 +59,13 @@ def run(
     wall_s: float,
     drive: Mapping[str, str] | None = None,
     may_import: Sequence[str] = (),
-    memory_bytes: int = MEMORY_BYTES,
+    memory_bytes: int | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Run:
     """Runs programs (source, entry, folder) on packed cases in one child. ``note`` is told if the server must start first."""
     from dcplab.check import codec
 
+    memory_bytes = memory_bytes or MEMORY_BYTES[mode]
     key = secrets.token_bytes(16)
     scratch = tempfile.mkdtemp(prefix="dcplab-")
     try:
@@ -79,13 +82,14 @@ def run(
                 "limits": {"memory_bytes": memory_bytes, "file_bytes": FILE_BYTES},
             }
         )
-        try:
-            return _run(_server(mode, note), job, key, wall_s, memory_bytes)
-        except _ServerLost:  # killed from outside, or by the answer; a fresh one gets a second try
+        with _turn(mode, note):
             try:
                 return _run(_server(mode, note), job, key, wall_s, memory_bytes)
-            except _ServerLost:
-                return Run(status="died")
+            except _ServerLost:  # killed from outside, or by the answer; a fresh one gets a second try
+                try:
+                    return _run(_server(mode, note), job, key, wall_s, memory_bytes)
+                except _ServerLost:
+                    return Run(status="died")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -101,6 +105,32 @@ def shutdown() -> None:
         for server in _servers.values():
             server.close()
         _servers.clear()
+
+
+@contextlib.contextmanager
+def _turn(mode: str, note: Callable[[str], None] | None) -> Iterator[None]:
+    """On a GPU, which a class may share: one child at a time, whoever asks. The wall limit begins when the turn comes."""
+    if mode != "gpu":
+        yield
+        return
+    devices = re.sub(r"\W+", "-", os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
+    path = Path(tempfile.gettempdir()) / f"dcplab-gpu-{devices}.lock"
+    try:
+        handle = os.open(path, os.O_RDWR)  # another user's file: it must be opened without O_CREAT in a sticky folder
+    except FileNotFoundError:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with contextlib.suppress(OSError):
+            os.chmod(path, 0o666)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if note:
+                note("Another check has the GPU; waiting for a turn ...")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 class _ServerLost(Exception):

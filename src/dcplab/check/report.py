@@ -87,12 +87,11 @@ def as_html(found: CheckResult) -> str:
     """The same for a notebook. Colours come from the theme; the outcome is a word and a mark, and only then a border."""
     first, _, rest = found.message.partition("\n")
     mark = MARKS.get(found.outcome, "✗")
-    body = "" if found.table is None else _table_html(found.table)
+    rest = rest.rpartition("\n")[0]  # the last line says what the heading says
+    above, body, below = rest, "", ""
     if found.table is not None:
-        # The table is drawn as one; its text lines stay out.
-        drawn = set(_lines(found.table))
-        rest = "\n".join(line for line in rest.split("\n") if line not in drawn)
-    above, _, below = rest.strip("\n").partition("\n\n") if found.table is not None else ("", "", rest)
+        above, _, below = rest.partition("\n".join(_lines(found.table)))
+        body = _table_html(found.table)
     return (
         '<div style="border:1px solid var(--jp-border-color1,currentColor);border-left-width:6px;padding:.5em .8em;'
         'color:var(--jp-content-font-color1,inherit);max-width:52em">'
@@ -123,5 +122,9 @@ def _table_html(table: Table) -> str:
     head = "".join(f"<th {cell}>{html.escape(h)}</th>" for h in table.header)
     rows = "".join("<tr>" + "".join(f"<td {cell}>{html.escape(c)}</td>" for c in row) + "</tr>" for row in table.rows)
     caption = f"<div>{html.escape(table.caption)}</div>" if table.caption else ""
-    grid = f'<table style="border-collapse:collapse;margin:.3em 0"><tr>{head}</tr>{rows}</table>' if table.rows else ""
+    grid = (
+        f'<table style="border-collapse:collapse;margin:.3em 0;color:inherit"><tr>{head}</tr>{rows}</table>'
+        if table.rows
+        else ""
+    )
     return f'{caption}<div style="overflow-x:auto">{grid}</div>'

@@ -29,7 +29,7 @@ def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] =
         where = _owner_row(ids[i], size) if "loc" in first_name and isinstance(size, int) and size > 0 else ()
         rows.append((str(ids[i]), *where, mine, right))
     header = (first_name.rstrip("s") or "input", *(("owner", "row") if rows and len(rows[0]) == 5 else ()), "yours", "expected")
-    more = f" {len(pairs)} values differ." if len(pairs) > SHOWN else ""
+    more = f" The first {SHOWN} that differ:" if len(pairs) > SHOWN else ""
     return Table(header, tuple(rows), (_others(given, first_name) + more).strip())
 
 

@@ -24,8 +24,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import json
+    import os
     import sys
 
+    from dcplab.check import pool
+
+    if os.environ.get("DCPLAB_MODE") == "cpu" or not Path("/dev/nvidiactl").exists():
+        pool.warm("cpu")  # it imports torch while this process does
     from dcplab import catalog, restore, state
     from dcplab.check import judge, report
     from dcplab.errors import CourseError
