@@ -139,9 +139,10 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
 
     def look(pool, name):
         try:
-            return getattr(pool, name)
+            value = getattr(pool, name)
         except AttributeError as e:
             return f"AttributeError: {e}"
+        return value if isinstance(value, int | float | str | None) else f"a {type(value).__name__}"
 
     def put(pool, name, value):
         try:
