@@ -4,6 +4,9 @@ import copy
 import csv
 import json
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -214,6 +217,25 @@ def test_resume_keeps_rows_of_unchanged_files(tmp_path, solved, starter, capsys)
     assert str(first) not in said
     assert after["a.ipynb"] == before["a.ipynb"]
     assert (after["b.ipynb"]["points"], after["b.ipynb"]["seed"]) == (100, before["b.ipynb"]["seed"])
+
+
+def test_ctrl_c_keeps_the_rows_that_there_are(tmp_path, solved):
+    endless = answered(solved, _1a="def owner_rank(loc, dcp_size):\n    while True:\n        pass")
+    put(tmp_path, "in/a.ipynb", solved)
+    for name in "bcdefgh":
+        put(tmp_path, f"in/{name}.ipynb", endless)
+    out = tmp_path / "rows.json"
+    words = [sys.executable, "-m", "dcplab", "grade", str(tmp_path / "in"), "--json", str(out), "-j", "1"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while "a.ipynb" not in process.stdout.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait() == 130
+    rows = json.loads(out.read_text())
+    assert [(Path(row["path"]).name, row["points"]) for row in rows][:1] == [("a.ipynb", 100)]
+    assert len(rows) < 8
+    assert "with --resume goes on from there" in said
 
 
 def test_json_on_stdout_is_nothing_but_json(tmp_path, solved, capsys):

@@ -64,6 +64,9 @@ def run(args: argparse.Namespace) -> int:
             if time.monotonic() - saved > SAVE_EVERY_S:
                 _save(args, finished, labs, only_json=True)
                 saved = time.monotonic()
+    except KeyboardInterrupt:
+        print("Stopping; what runs now ends within its time limit. " + _goes_on(args, len(finished)), file=sys.stderr)
+        raise
     finally:  # Ctrl-C too: what was graded is kept, and --resume goes on from there
         progress.end()
         _save(args, finished, labs, only_json=len(finished) < len(found))
@@ -71,6 +74,12 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
     print(_summary([finished[i] for i in sorted(finished)], seed), file=out)
     return 0
+
+
+def _goes_on(args: argparse.Namespace, rows: int) -> str:
+    if args.json in (None, "-"):
+        return "With --json FILE the rows would have been kept."
+    return f"{rows} rows are in {args.json}; the same command with --resume goes on from there."
 
 
 def _save(args: argparse.Namespace, finished: dict[int, dict], labs, only_json: bool) -> None:
@@ -115,9 +124,8 @@ def _unchanged(row: dict | None, path: Path, seed: int) -> dict | None:
 
 def _line(row: dict) -> str:
     """One row for a person: points, path, then each part's outcome, or what is the matter."""
-    from dcplab.check.report import MARKS
-
-    parts = " ".join(f"{part['part']}{MARKS.get(part['outcome'], '✗')}" for part in row["parts"])
+    short = {"passed": "ok", "not_attempted": "-"}
+    parts = "  ".join(f"{part['part']} {short.get(part['outcome'], part['outcome'])}" for part in row["parts"])
     points = f"{row['points']:g}/{row['max_points']:g}" if row["max_points"] else "-"
     shown = row["path"].encode("utf-8", "backslashreplace").decode()
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)

@@ -30,14 +30,14 @@ def grade_all(
     The threads here only wait for children: ``workers`` is how many answers run at a time.
     """
     stop = threading.Event()
-    with ThreadPoolExecutor(workers) as pool:
+    pool = ThreadPoolExecutor(workers)
+    try:
         waiting = {pool.submit(_grade_one, path, keys, seed, started, stop): place for place, path in enumerate(found)}
-        try:
-            for future in as_completed(waiting):
-                yield waiting[future], future.result()
-        finally:  # Ctrl-C, or a checker that does not start: end after the parts that run now
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+        for future in as_completed(waiting):
+            yield waiting[future], future.result()
+    finally:  # Ctrl-C, or a checker that does not start: nothing new begins, and nobody waits for what runs
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _grade_one(path: Path, keys: Keys, seed: int, started: Callable[[Path], None], stop: threading.Event) -> Row:
