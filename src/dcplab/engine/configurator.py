@@ -166,6 +166,26 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     return out
 
 
+def needed(config: ServerConfig) -> dict[Space, int]:
+    """Slots that a buffer must have in each space, so that every index which the allocator leads to is inside."""
+    size, page, d = config.size, config.page_size, config.dcp_size
+    return {Space.LOC: spaces.loc_slots(size, page, d), Space.ROW: spaces.ckv_rows(size, page)}
+
+
+def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
+    """Buffers addressed by loc that do not cover the locs there are."""
+    return [s for s in specs(config, defects) if s.space is Space.LOC and s.slots < needed(config)[Space.LOC]]
+
+
+def trusted(config: ServerConfig, defects: Set[str] = frozenset()) -> frozenset[str]:
+    """Buffers that hold every index the backend can give them: an unwatched server does not look at these."""
+    raw = defects & {"ckv_write", "read", "extend", "retract", "mixed"}
+    doubtful = {s.name for s in short(config, defects)}
+    return frozenset(
+        s.name for s in specs(config, defects) if s.name not in doubtful and not (raw and s.space in (Space.ROW, Space.RAGGED))
+    )
+
+
 def tail_bytes(config: ServerConfig) -> int:
     """Memory behind the pools that is mapped though nobody uses it, as a caching allocator leaves it: half a layer of index-K
     as one rank's tokens need it. What is written beyond it faults."""

@@ -17,7 +17,8 @@ from dcplab.engine.arena import Damage
 from dcplab.engine.backend import CapacityAlarm, Monitor
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.pools import DeviceAssert
-from dcplab.engine.scheduler import Engine, Metrics, ServerCrash, Watermark
+from dcplab.engine.runner import Metrics, ServerCrash
+from dcplab.engine.scheduler import Engine, Watermark
 from dcplab.engine.text import Question
 from dcplab.engine.trace import Access, Hit
 from dcplab.engine.typed import SpaceError

@@ -1,0 +1,206 @@
+"""The model runner: from a step's rows to its next tokens, on every rank this process hosts.
+
+It turns requests and lengths into one batch of tensors, runs the convolution and the DSA layers through the backend, and lets
+all ranks agree on the tokens. The host waits for the device once a step, for them. Stands for SGLang's ``model_runner.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from dcplab.engine import backend, configurator, pools
+from dcplab.engine.allocator import PagedAllocator
+from dcplab.engine.arena import Arena
+from dcplab.engine.backend import Batch, LayerStep, Paths, RankStep, Shared, Worker
+from dcplab.engine.comm import Distributed, Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.model import Model
+from dcplab.engine.request import Request
+from dcplab.engine.trace import Watcher
+from dcplab.engine.typed import Space, tag
+
+Rows = Sequence[tuple[Request, int, int]]  # request, first position, end position
+
+
+class ServerCrash(RuntimeError):
+    """The server is dead: memory that is not mapped was touched, or a device-side check failed."""
+
+
+@dataclass
+class Metrics:
+    """Counts since the start. ``largest_loc`` is the watermark: the largest loc a token was stored at."""
+
+    steps: int = 0
+    extended: int = 0
+    decoded: int = 0
+    cached: int = 0
+    retractions: int = 0
+    evicted: int = 0
+    proposed: int = 0
+    accepted: int = 0
+    diverged: int = 0  # tokens on which ranks disagreed
+    largest_loc: int = -1
+
+
+class Runner:
+    """The ranks' memory and the model over it."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        defects: frozenset[str],
+        comm: Local | Distributed,
+        watcher: Watcher,
+        allocator: PagedAllocator,
+        req_to_token: torch.Tensor,
+        words: int,
+        metrics: Metrics,
+        capture: bool,
+    ):
+        self.config, self.comm, self.watcher, self.allocator, self.table = config, comm, watcher, allocator, req_to_token
+        self.device = comm.device
+        specs, tail = configurator.specs(config, defects), configurator.tail_bytes(config)
+        self.workers = [Worker(rank, Arena(specs, self.device, tail=tail)) for rank in comm.ranks]
+        self.pools = [pools.build(config, w.arena, watcher, w.rank, "retract" in defects) for w in self.workers]
+        shape = (config.heads, config.index_heads, self.device, config.dtype)
+        target, draft = (Model(layers, words, *shape) for layers in (config.layers, 1))
+        common = (comm, watcher, defects, req_to_token)
+        self.shared = Shared(config, target, *common, monitoring=watcher.on, captured=[] if capture else None)
+        self.draft = Shared(config, draft, *common, monitoring=False)
+        self.metrics = metrics
+
+    def remember(self, slot: int, token: int | None) -> None:
+        """Set the recurrent state of a slot to what it is after ``token``; None: nothing came before."""
+        word = 0 if token is None else self.shared.model.embed(torch.tensor([token], device=self.device))[0]
+        for pool in self.pools:
+            pool.state[slot] = word
+
+    def forward(self, mode: backend.Mode, rows: Rows, tokens: Sequence[Sequence[int]], paths: Paths) -> list[int]:
+        """Run the rows ``(request, start, end)`` with their ``tokens`` through the model: the next token of each request (of
+        each row, for verify)."""
+        self.watcher.phase = mode
+        flat = torch.tensor([t for part in tokens for t in part], dtype=torch.int64).to(self.device)
+        batch = self._batch(mode, rows)
+        ends = torch.cumsum(batch.extend_lens, 0)
+        self._streams(self.shared.model, batch, flat, ends)
+        if mode != "verify":
+            for worker, pool in zip(self.workers, self.pools, strict=True):
+                pool.state[batch.slots] = worker.stream.word[ends - 1].to(pool.state.dtype)
+        if self.config.draft_tokens:
+            for step in self._draft_steps(batch):
+                step.write_ckv(batch.out_locs)
+                step.write_index_k(batch.out_locs)
+        for layer in range(self.config.layers):
+            ranks = [RankStep(self.shared, batch, w, layer, f"ckv.{layer}", f"index_k.{layer}") for w in self.workers]
+            path = {"decode": paths.decode, "verify": paths.verify}.get(mode, paths.extend)
+            outs = path(LayerStep(self.shared, batch, ranks, layer))
+            for worker, out in zip(self.workers, outs, strict=True):
+                worker.code = self.shared.model.pointer(out) if layer + 1 < self.config.layers else out
+        picked = torch.arange(len(flat), device=self.device) if mode == "verify" else ends - 1
+        return self._agree([self.shared.model.logits(w.code[picked], w.stream.word[picked]) for w in self.workers])
+
+    def _batch(self, mode: backend.Mode, rows: Rows) -> Batch:
+        """Lengths and locs of a step. One host tensor goes to the device, with everything in it."""
+        locs = torch.cat([self.allocator.locs(r.pages, a, b) for r, a, b in rows])
+        lens = torch.tensor([[r.slot, a, b - a, b] for r, a, b in rows], dtype=torch.int64).t()
+        positions = torch.cat([torch.arange(a, b) for _, a, b in rows])
+        req_of_row = torch.repeat_interleave(torch.arange(len(rows)), lens[2])
+        self.metrics.largest_loc = max(self.metrics.largest_loc, int(locs.max()))
+        packed = torch.cat([locs, positions, req_of_row, lens.reshape(-1)]).to(self.device)
+        n, b = len(locs), len(rows)
+        out_locs, positions, req_of_row = packed[:n], packed[n : 2 * n], packed[2 * n : 3 * n]
+        slots, prefix_lens, extend_lens, seq_lens = packed[3 * n :].view(4, b)
+        self.table[slots[req_of_row], positions] = out_locs
+        cu = torch.zeros(b + 1, dtype=torch.int64, device=self.device)
+        torch.cumsum(seq_lens, 0, out=cu[1:])
+        total, longest = int(lens[3].sum()), int(lens[3].max())
+        fields = dict(
+            mode=mode,
+            positions=positions,
+            req_of_row=req_of_row,
+            out_locs=tag(out_locs, Space.LOC),
+            slots=slots,
+            prefix_lens=prefix_lens,
+            extend_lens=extend_lens,
+            seq_lens=seq_lens,
+            cu_seqlens_k=cu,
+            total_k=total,
+            longest=longest,
+            total_prefix=int(lens[1].sum()),
+        )
+        if mode in ("decode", "verify"):
+            page = self.config.page_size
+            columns = torch.arange(0, longest, page, device=self.device)
+            pages = self.table[slots[req_of_row][:, None], columns] // page
+            return Batch(**fields, page_table=tag(pages, Space.INDEX_K_PAGE))
+        req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
+        at = torch.arange(total, device=self.device) - cu[req]
+        flat_locs = tag(self.table[slots[req], at], Space.LOC)
+        shard = -(-lens[1] // self.config.dcp_size)
+        held = torch.repeat_interleave(torch.arange(b), shard)
+        first = torch.cumsum(shard, 0) - shard
+        prefix_rows = held.to(self.device), (torch.arange(len(held)) - first[held]).to(self.device)
+        return Batch(**fields, flat_locs=flat_locs, prefix_rows=prefix_rows)
+
+    def _streams(self, model: Model, batch: Batch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
+        """The convolution: each token meets the one before it, the first of a request's rows the one its state remembers."""
+        starts = ends - batch.extend_lens
+        word = model.embed(tokens)
+        for worker, pool in zip(self.workers, self.pools, strict=True):
+            before = torch.roll(word, 1, 0)
+            before[starts] = pool.state[batch.slots].float()
+            worker.stream = model.stream(word, before, batch.positions)
+            worker.code = word
+
+    def _agree(self, logits: list[torch.Tensor]) -> list[int]:
+        """Greedy tokens. Every process takes rank 0's, and all learn together whether some rank faulted."""
+        mine = [
+            torch.cat([x.argmax(-1), self.watcher.faults(w.rank, self.device)])
+            for x, w in zip(logits, self.workers, strict=True)
+        ]
+        everyone = self.comm.all_gather(mine).cpu()
+        tokens, faults = everyone[:, :-1], everyone[:, -1]
+        if faults.any():
+            rank = int(faults.nonzero()[0])
+            seen = self.watcher.first_unmapped
+            where = f" First, in {seen.op} on {seen.buffer}: index {seen.high} is not in mapped memory." if seen else ""
+            raise ServerCrash(
+                f"illegal memory access on rank {rank}: {int(faults[rank])} addresses beyond what is mapped.{where}"
+            )
+        self.metrics.diverged += int((tokens != tokens[0]).any(0).sum())
+        return tokens[0].tolist()
+
+    def _draft_steps(self, batch: Batch) -> list[RankStep]:
+        return [RankStep(self.draft, batch, w, 0, "draft.ckv", "draft.index_k", replicated=True) for w in self.workers]
+
+    def keep(self, rows: Sequence[int], slots: Sequence[int]) -> None:
+        """After a verify: the recurrent state of each slot goes back to the last row that was kept."""
+        rows, slots = torch.tensor([rows, slots], device=self.device)
+        for worker, pool in zip(self.workers, self.pools, strict=True):
+            pool.state[slots] = worker.stream.word[rows].to(pool.state.dtype)
+
+    def propose(self, batch: list[Request], length: int) -> list[list[int]]:
+        """``length`` greedy tokens a request from the one-layer draft, whose pools are replicated and addressed by loc."""
+        self.watcher.phase = "draft"
+        guess = torch.tensor([r.tokens[-1] for r in batch], device=self.device)
+        guesses = []
+        words = [pool.state[[r.slot for r in batch]].float() for pool in self.pools]
+        for i in range(length):
+            step_batch = self._batch("decode", [(r, r.stored + i, r.stored + i + 1) for r in batch])
+            word = self.draft.model.embed(guess)
+            found = []
+            for k, rank in enumerate(self._draft_steps(step_batch)):
+                rank.worker.stream = self.draft.model.stream(word, words[k], step_batch.positions)
+                rank.worker.code = word
+                rank.write_ckv(step_batch.out_locs)
+                rank.write_index_k(step_batch.out_locs)
+                rows, counts = rank.as_rows(rank.to_locs(rank.select_paged()))
+                out, _ = rank.attend(rows, counts)
+                found.append(self.draft.model.logits(out, word).argmax(-1))
+                words[k] = word
+            guess = self.comm.all_gather(found)[0]
+            guesses.append(guess)
+        return torch.stack(guesses, 1).tolist()
