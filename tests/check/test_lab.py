@@ -11,7 +11,9 @@ from dcplab import lab, paths, restore, state
 from dcplab.cli import main
 from dcplab.errors import CourseError
 
-RIGHT = "def localize(locs, dcp_rank, dcp_size):\n    m = (locs >= 0) & (locs % dcp_size == dcp_rank)\n    return torch.where(m, locs // dcp_size, -1)"
+RIGHT = """def localize(locs, dcp_rank, dcp_size):
+    m = (locs >= 0) & (locs % dcp_size == dcp_rank)
+    return torch.where(m, locs // dcp_size, -1)"""
 WRONG = "def localize(locs, dcp_rank, dcp_size):\n    return torch.where(locs >= 0, locs // dcp_size, -1)"
 
 
@@ -135,7 +137,7 @@ def test_what_nbgrader_gets(notebook, monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     assert lab.check("91a").outcome == "passed"
     put(notebook, WRONG)
-    with pytest.raises(AssertionError, match="^Every rank took every loc: nothing selected an owner.$"):
+    with pytest.raises(AssertionError, match=r"^Every rank took every loc: nothing selected an owner\.$"):
         lab.check("91a")
 
 

@@ -1,0 +1,81 @@
+"""What depends on where it runs. No GPU is needed: a child of the interpreter that hides its loads stands in for one."""
+
+import os
+import threading
+import time
+
+import pytest
+
+from dcplab.check import inexact, judge, pool, trial
+from dcplab.check.extract import extract
+
+HEAD = """@triton.jit
+def double_kernel(src, dst, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+"""
+
+
+@pytest.fixture
+def pretend_gpu(monkeypatch):
+    """Runs asked for on a GPU are made on the CPU, and do not see loads, as a GPU does not. Gives the modes asked for."""
+    asked, real = [], pool.run
+
+    def run(programs, cases, mode, **how):
+        asked.append((mode, len(programs)))
+        ran = real(programs, cases, "cpu", **how)
+        for record in ran.records if mode == "gpu" else ():
+            record["events"] = [e for e in record.get("events", []) if e.get("op") != "load"]
+        return ran
+
+    monkeypatch.setattr(trial.pool, "run", run)
+    return asked
+
+
+def test_a_load_outside_a_buffer_is_unsafe_on_a_gpu_too(small, pretend_gpu):
+    body = "    tl.store(dst + at, tl.load(src + at) * 2, mask=at < n)\n"
+    found = judge.check(small.key("91b"), extract([*small.setup(), HEAD + body], "double_kernel"), seed=1, mode="gpu")
+    assert found.outcome == "unsafe" and "It read element" in found.message and found.mode == "gpu"
+    assert ("gpu", 1) in pretend_gpu and ("cpu", 1) in pretend_gpu
+
+
+def test_a_bank_of_kernels_is_not_compiled_to_name_a_mistake(small, pretend_gpu):
+    found = judge.check(small.key("91b"), small.wrong_program(small.wrong[6]), seed=1, mode="gpu")
+    assert (found.diagnosis, found.outcome) == ("91b-one-program", "wrong")
+    assert [n for mode, n in pretend_gpu if mode == "gpu"] == [1]
+
+
+def test_a_function_of_tensors_runs_on_the_gpu_alone(small, pretend_gpu):
+    found = judge.check(small.key("91a"), small.key("91a").solution, seed=1, mode="gpu")
+    assert found.outcome == "passed" and {mode for mode, _ in pretend_gpu} == {"gpu"}
+
+
+def test_one_child_at_a_time_on_a_gpu(monkeypatch, tmp_path):
+    monkeypatch.setattr(pool.tempfile, "tempdir", str(tmp_path))
+    inside, most, said = [], [], []
+
+    def one():
+        with pool._turn("gpu", said.append):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.05)
+            inside.pop()
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert max(most) == 1 and said and "waiting for a turn" in said[0]
+    assert os.stat(next(tmp_path.glob("dcplab-gpu-*.lock"))).st_mode & 0o666 == 0o666, "the next user must be able to open it"
+
+
+def test_a_loop_bound_that_an_old_triton_cannot_interpret_is_not_the_answers_fault():
+    message = "only 0-dimensional arrays can be converted to Python scalars"
+    assert "Triton 3.6.0 cannot interpret" in inexact.loop_limit(message, "3.6.0")
+    assert inexact.loop_limit(message, "3.7.1") is None and inexact.loop_limit("something else", "3.6.0") is None
+
+
+def test_the_server_of_a_mode_has_its_own_environment(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    assert pool._environment("cpu")["TRITON_INTERPRET"] == "1" and pool._environment("cpu")["CUDA_VISIBLE_DEVICES"] == ""
+    assert "TRITON_INTERPRET" not in pool._environment("gpu")
