@@ -13,7 +13,10 @@ from dcp_kernels.runtime import check_dcp, check_devices, check_indices, on
 
 @triton.jit
 def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
-    """``n`` locs to rows, contiguous, one lane a loc. A GPU's ``%`` and ``//`` truncate, so -1 needs its guard."""
+    """``n`` locs to rows, contiguous, one lane a loc.
+
+    A GPU's ``%`` and ``//`` truncate where torch's floor; under the guard no answer depends on which.
+    """
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     loc = tl.load(locs_ptr + i, mask=i < n, other=-1).to(tl.int64)
     owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
