@@ -255,6 +255,7 @@ def test_what_cannot_run_says_why(tmp_path, solved, capsys):
         (["--resume"], "--resume needs --json"),
         (["--json", str(tmp_path)], "is a folder"),
         (["--csv", os.devnull + "/x"], "cannot be written"),
+        (["--feedback", str(path)], "cannot be written"),
         (["--resume", "--json", str(tmp_path / "broken.json")], "is not a list of rows"),
     ]:
         assert cli.main(["grade", str(path), *words]) == 2

@@ -16,6 +16,8 @@ from dcplab import catalog, cli, paths
 from dcplab.author import build, execute, notebook
 from dcplab.author.release import nbgrader, release
 
+pytestmark = pytest.mark.slow  # each nbgrader command starts a Python that imports nbgrader
+
 WORKSHOP = paths.root() / "workshop"
 
 

@@ -36,6 +36,7 @@ def execute(
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbclient.util import run_sync
 
     nb = readable(source)
     lab = nb.metadata["dcplab"]["lab"]
@@ -73,6 +74,8 @@ def execute(
             raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error.ename}: {error.evalue}") from error
         except (CellTimeoutError, DeadKernelError) as error:
             raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error}") from error
+        finally:  # nbclient leaves a manager that it was given alone
+            run_sync(kernel.shutdown_kernel)(now=True)
         outcomes = _outcomes(Path(state), lab)
     return stamped(_without_widgets(nb), mode.current(), mode.versions()), outcomes
 

@@ -187,18 +187,19 @@ def _root(node: ast.AST) -> set[str]:
 
 def _needed(statements: list[_Statement], names: Sequence[str]) -> list[_Statement]:
     """The statements to keep, in order: everything that binds or changes a needed name, until nothing new is needed."""
-    needed, kept = set(names), set()
-    while True:
-        more = {
-            i
-            for i, s in enumerate(statements)
-            if i not in kept and (needed & s.binds or needed & s.changes or "*" in s.binds or _is_future(s.node))
-        }
-        if not more:
-            break
-        kept |= more
-        for i in more:
-            needed |= statements[i].uses
+    makers: dict[str, list[int]] = {}
+    for i, s in enumerate(statements):
+        for name in s.binds | s.changes:
+            makers.setdefault(name, []).append(i)
+    kept = {i for i, s in enumerate(statements) if "*" in s.binds or _is_future(s.node)}
+    needed = set(names).union(*(statements[i].uses for i in kept))
+    waiting = list(needed)
+    while waiting:  # each name once, so that a long chain of definitions stays cheap
+        for i in makers.get(waiting.pop(), ()):
+            if i not in kept:
+                kept.add(i)
+                waiting += statements[i].uses - needed
+                needed |= statements[i].uses
     chosen = [statements[i] for i in sorted(kept)]
     return [s for i, s in enumerate(chosen) if not _overridden(s, chosen[i + 1 :])]
 

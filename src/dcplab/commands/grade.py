@@ -38,7 +38,8 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError(f"-j {args.j} is no number of answers; give 1 or more.")
     if args.resume and args.json in (None, "-"):
         raise CourseError("--resume needs --json FILE: the rows of the earlier run are in it.")
-    for target in filter(None, (args.csv, args.json if args.json != "-" else None)):
+    pages = args.feedback and args.feedback / "index.html"
+    for target in filter(None, (args.csv, pages, args.json if args.json != "-" else None)):
         rows.check_writable(Path(target))
     earlier = _earlier(Path(args.json)) if args.resume else {}
     seeds = {row["seed"] for row in earlier.values()}
