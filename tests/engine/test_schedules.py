@@ -130,6 +130,18 @@ def test_a_draft_changes_how_fast_and_not_what(dcp_size):
     assert fast.metrics.accepted > 0 and fast.metrics.steps < plain.metrics.steps
 
 
+@pytest.mark.parametrize("draft_tokens", [0, 2])
+def test_an_unwatched_server_answers_alike(draft_tokens):
+    """What ranks share instead of computing it each for itself, and the checks that are left out, change nothing."""
+    draw = random.Random(17)
+    asked = prompts(draw, 6, 40)
+    config = replace(BASE, dcp_size=3, size=96, draft_tokens=draft_tokens)
+    watched, quick = engine(config), engine(config, watch=False)
+    assert quick.runner.alike and not watched.runner.alike
+    assert quick.generate(asked, 8) == watched.generate(asked, 8)
+    assert quick.watcher.highest == {} and quick.shared.monitor.selected == 0
+
+
 def test_what_is_preloaded_is_what_an_extend_leaves():
     draw = random.Random(3)
     tokens = [0, *(draw.randrange(1, 60) for _ in range(70))]

@@ -115,9 +115,17 @@ class Shared:
     monitor: Monitor = field(default_factory=Monitor)
     monitoring: bool = True
     captured: list[dict] | None = None  # merged attention of each layer and step, where a test asks for it
+    memo: dict = field(default_factory=dict)  # of this step; see `once`
 
     def has(self, defect: str) -> bool:
         return defect in self.defects
+
+    def once(self, what: str, layer: int, source: object, make: Callable):
+        """``make()``, computed once a step for all hosted ranks whose ``source`` is the same object."""
+        key = (what, layer, id(source))
+        if key not in self.memo:
+            self.memo[key] = (source, make())  # the source is kept, so that its id stays its own
+        return self.memo[key][1]
 
 
 @dataclass
@@ -167,7 +175,8 @@ class RankStep:
 
     def write_index_k(self, locs: torch.Tensor) -> None:
         """Store this step's index keys at their locs, on every rank."""
-        keys, scales = self.shared.model.index_keys(self.worker.stream, self.layer)
+        stream, model = self.worker.stream, self.shared.model
+        keys, scales = self.shared.once("index keys", self.layer, stream, lambda: model.index_keys(stream, self.layer))
         safe = self.shared.watcher.use(self.worker.arena, self.rank, self.index_k, locs, "write_index_k", True, locs)
         ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.page_size)
 
@@ -175,7 +184,7 @@ class RankStep:
         """Top-k of each row, keys read from index-K pages. Positions ``[T, topk]`` int32, ascending, -1 behind."""
         s, b = self.shared, self.batch
         page = s.config.page_size
-        q, w = s.model.index_query(self.worker.code)
+        q, w = self._index_query()
         if s.watcher.on:  # the last slot of each page that is read
             lens = b.positions + 1
             pages = torch.where(
@@ -184,8 +193,10 @@ class RankStep:
             last = torch.where(pages >= 0, pages * page + page - 1, -1)
             s.watcher.use(self.worker.arena, self.rank, self.index_k, tag(last, Space.LOC), "indexer_logits_paged", False)
         buf = self._pool(self.index_k, False)
-        table = torch.where(b.page_table < buf.shape[0], b.page_table, -1).to(torch.int32)
-        logits = ops.indexer_logits_paged(q, w, buf, table, (b.positions + 1).to(torch.int32), page)
+        table, lens = s.once("page table", 0, b, lambda: (b.page_table.to(torch.int32), (b.positions + 1).to(torch.int32)))
+        if self.index_k not in s.watcher.trusted:
+            table = torch.where(table < buf.shape[0], table, -1)
+        logits = ops.indexer_logits_paged(q, w, buf, table, lens, page)
         return tag(ops.topk_select(logits, s.config.topk), Space.POSITION)
 
     def select_ragged(self) -> torch.Tensor:
@@ -193,7 +204,7 @@ class RankStep:
         s, b = self.shared, self.batch
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, b.flat_locs, "read_index_k", False)
         keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
-        q, w = s.model.index_query(self.worker.code)
+        q, w = self._index_query()
         start = b.cu_seqlens_k[b.req_of_row]
         ks, ke = start.to(torch.int32), (start + b.positions + 1).to(torch.int32)
         found = []
@@ -209,7 +220,8 @@ class RankStep:
         """The PAGED transform: selected positions to locs, int64, -1 stays."""
         b = self.batch
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_paged")
-        return tag(ops.topk_to_paged(positions.to(torch.int64), b.slots[b.req_of_row], self.shared.req_to_token), Space.LOC)
+        slots = self.shared.once("slots of rows", 0, b, lambda: b.slots[b.req_of_row])
+        return tag(ops.topk_to_paged(positions.to(torch.int64), slots, self.shared.req_to_token), Space.LOC)
 
     def to_ragged(self, positions: torch.Tensor) -> torch.Tensor:
         """The RAGGED transform: selected positions to ragged indices of the workspace, -1 stays."""
@@ -229,8 +241,7 @@ class RankStep:
     def attend(self, rows: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Attention to rows of this rank's pool: ``(out [T, H, 512], lse [T, H])``, base 2; no key gives (0, -inf)."""
         safe = self.shared.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "sparse_mla_decode", False)
-        q = self.shared.model.query(self.worker.code, self.layer)
-        return ops.attend_rows(q, self._pool(self.ckv, False), safe.to(torch.int32), counts, SM_SCALE)
+        return ops.attend_rows(self._query(), self._pool(self.ckv, False), safe.to(torch.int32), counts, SM_SCALE)
 
     def read_prefix(self) -> torch.Tensor:
         """This rank's share of every prefix, request by request, padded to ``ceil(len / D)`` rows each: ``[rows, 512]``."""
@@ -257,11 +268,10 @@ class RankStep:
         """Attention to the workspace: ``out [T, H, 512]``."""
         s = self.shared
         safe = s.watcher.use(self.worker.arena, self.rank, "workspace", indices, "sparse_mla_extend", False)
-        q = s.model.query(self.worker.code, self.layer)
         kv = self._pool("workspace", False)
         if s.watcher.neighbours is False or space_of(indices) is Space.RAGGED:
             kv = kv[: self.batch.total_k]
-        return ops.attend_ragged(q, kv, safe.to(torch.int32), None, SM_SCALE)[0]
+        return ops.attend_ragged(self._query(), kv, safe.to(torch.int32), None, SM_SCALE)[0]
 
     def check_flattened(self) -> None:
         """The capacity assert on the flattened page table. As upstream, it is evaluated only where there are more tokens than
@@ -280,6 +290,14 @@ class RankStep:
         highest = int(locs.max()) if locs.numel() else -1
         if highest >= bound:
             raise CapacityAlarm(check, highest, bound, highest < need)
+
+    def _query(self) -> torch.Tensor:
+        code = self.worker.code
+        return self.shared.once("query", self.layer, code, lambda: self.shared.model.query(code, self.layer))
+
+    def _index_query(self) -> tuple[torch.Tensor, torch.Tensor]:
+        code = self.worker.code
+        return self.shared.once("index query", self.layer, code, lambda: self.shared.model.index_query(code))
 
     def _localize(self, locs: torch.Tensor) -> torch.Tensor:
         mine = (locs >= 0) & (locs % self.dcp_size == self.rank)

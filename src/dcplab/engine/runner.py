@@ -71,6 +71,8 @@ class Runner:
         self.shared = Shared(config, target, *common, monitoring=watcher.on, captured=[] if capture else None)
         self.draft = Shared(config, draft, *common, monitoring=False)
         self.metrics = metrics
+        # Nothing can have hurt one rank's state and not another's: what all ranks would compute alike is computed once.
+        self.alike = not watcher.on and watcher.trusted >= {s.name for s in specs}
 
     def remember(self, slot: int, token: int | None) -> None:
         """Set the recurrent state of a slot to what it is after ``token``; None: nothing came before."""
@@ -82,6 +84,8 @@ class Runner:
         """Run the rows ``(request, start, end)`` with their ``tokens`` through the model: the next token of each request (of
         each row, for verify)."""
         self.watcher.phase = mode
+        self.shared.memo.clear()
+        self.draft.memo.clear()
         flat = torch.tensor([t for part in tokens for t in part], dtype=torch.int64).to(self.device)
         batch = self._batch(mode, rows)
         ends = torch.cumsum(batch.extend_lens, 0)
@@ -98,9 +102,23 @@ class Runner:
             path = {"decode": paths.decode, "verify": paths.verify}.get(mode, paths.extend)
             outs = path(LayerStep(self.shared, batch, ranks, layer))
             for worker, out in zip(self.workers, outs, strict=True):
-                worker.code = self.shared.model.pointer(out) if layer + 1 < self.config.layers else out
-        picked = torch.arange(len(flat), device=self.device) if mode == "verify" else ends - 1
-        return self._agree([self.shared.model.logits(w.code[picked], w.stream.word[picked]) for w in self.workers])
+                worker.code = self._next(layer, out)
+        picked = slice(None) if mode == "verify" else ends - 1
+        found = []
+        for w in self.workers:
+            word = w.stream.word
+
+            def greedy(w=w, word=word):
+                return self.shared.model.logits(w.code[picked], word[picked]).argmax(-1)
+
+            found.append(self.shared.once("tokens", 0, w.code, greedy))
+        return self._agree(found)
+
+    def _next(self, layer: int, out: torch.Tensor) -> torch.Tensor:
+        """What the next layer looks for; after the last one, what it brought back."""
+        if layer + 1 == self.config.layers:
+            return out
+        return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out))
 
     def _batch(self, mode: backend.Mode, rows: Rows) -> Batch:
         """Lengths and locs of a step. One host tensor goes to the device, with everything in it."""
@@ -149,18 +167,17 @@ class Runner:
         """The convolution: each token meets the one before it, the first of a request's rows the one its state remembers."""
         starts = ends - batch.extend_lens
         word = model.embed(tokens)
+        stream = None
         for worker, pool in zip(self.workers, self.pools, strict=True):
-            before = torch.roll(word, 1, 0)
-            before[starts] = pool.state[batch.slots].float()
-            worker.stream = model.stream(word, before, batch.positions)
-            worker.code = word
+            if stream is None or not self.alike:
+                before = torch.roll(word, 1, 0)
+                before[starts] = pool.state[batch.slots].float()
+                stream = model.stream(word, before, batch.positions)
+            worker.stream, worker.code = stream, word
 
-    def _agree(self, logits: list[torch.Tensor]) -> list[int]:
+    def _agree(self, found: list[torch.Tensor]) -> list[int]:
         """Greedy tokens. Every process takes rank 0's, and all learn together whether some rank faulted."""
-        mine = [
-            torch.cat([x.argmax(-1), self.watcher.faults(w.rank, self.device)])
-            for x, w in zip(logits, self.workers, strict=True)
-        ]
+        mine = [torch.cat([x, self.watcher.faults(w.rank, self.device)]) for x, w in zip(found, self.workers, strict=True)]
         everyone = self.comm.all_gather(mine).cpu()
         tokens, faults = everyone[:, :-1], everyone[:, -1]
         if faults.any():
@@ -189,6 +206,7 @@ class Runner:
         guesses = []
         words = [pool.state[[r.slot for r in batch]].float() for pool in self.pools]
         for i in range(length):
+            self.draft.memo.clear()
             step_batch = self._batch("decode", [(r, r.stored + i, r.stored + i + 1) for r in batch])
             word = self.draft.model.embed(guess)
             found = []

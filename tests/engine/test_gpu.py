@@ -1,0 +1,70 @@
+"""The same server on the GPU's kernels: D ranks against one, the GPU against the CPU, and ranks over NCCL."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+
+from dcplab.engine import scenario, text
+from dcplab.engine.comm import Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.launch import Wish, config
+from dcplab.engine.scheduler import Engine
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="runs the engine on a CUDA device, and none is visible here"),
+]
+GPU = ServerConfig(size=1024, page_size=64, heads=16, index_heads=32, topk=2048, chunk=1024, layers=2, dcp_size=1)
+
+
+def answers(server, asked):
+    found = server.generate([q.prompt for q in asked], [q.words for q in asked])
+    assert [server.tokenizer.decode(tokens) for tokens in found] == [q.answer for q in asked]
+    return server.shared.captured
+
+
+def test_d_ranks_attend_as_one_does():
+    asked = text.questions(200)
+    expected = answers(Engine(GPU, comm=Local(1, "cuda"), capture=True), asked)
+    for dcp_size in (2, 3, 8):
+        server = Engine(replace(GPU, dcp_size=dcp_size), comm=Local(dcp_size, "cuda"), capture=True)
+        for one, many in zip(expected, answers(server, asked), strict=True):
+            torch.testing.assert_close(one["out"], many["out"], atol=2e-2, rtol=0)  # bf16 outputs
+            if one["lse"] is not None:
+                torch.testing.assert_close(one["lse"], many["lse"], atol=2e-2, rtol=0)
+        assert server.watcher.first_misuse is None and server.watcher.first_outside is None
+
+
+def test_a_gpu_answers_as_a_cpu_does():
+    asked = text.questions(120)
+    on_gpu = answers(Engine(replace(GPU, dcp_size=4), comm=Local(4, "cuda"), capture=True), asked)
+    torch.set_num_threads(os.cpu_count())
+    on_cpu = answers(Engine(replace(GPU, dcp_size=4, heads=1, index_heads=1), comm=Local(4), capture=True), asked)
+    for a, b in zip(on_gpu, on_cpu, strict=True):
+        torch.testing.assert_close(a["out"][:, :1], b["out"], atol=2e-2, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("defects", "level"), [((), "full"), (("index_k_size", "ckv_write", "read", "extend", "assert"), "above")]
+)
+def test_the_incident_on_a_gpu(defects, level):
+    built = config(Wish("cuda", dcp_size=4))
+    out = scenario.story(Engine(built, defects, Local(4, "cuda")), level, stored=True)
+    assert [a.right for a in out.answers if a.when == "fresh"] == [True] * 3
+    assert out.verdict == ("silent corruption" if defects else "right")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_ranks_over_nccl(tmp_path, processes):
+    if torch.cuda.device_count() < processes:
+        pytest.skip(f"needs {processes} CUDA devices, and there are {torch.cuda.device_count()}")
+    out = tmp_path / "o.json"
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "-m", "dcplab"]
+    command += ["incident", "--defects", "none", "--ranks", "nccl", "--dcp-size", "4", "--json", str(out)]
+    subprocess.run(command, check=True, timeout=500)
+    assert json.loads(out.read_text())["verdict"] == "right"
