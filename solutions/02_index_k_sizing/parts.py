@@ -1,8 +1,8 @@
 """Lab 02, part by part: points, cases, predictions, hints.
 
-Sizes are drawn so that every misconception in ``wrong.py`` gives a result of its own on every seed: a small pool first, then sizes
-that are no whole pages (where ``size + page_size`` and whole pages part), page sizes and dcp_sizes that are no powers of two, one
-rank, the real server, and a size past 2^53.
+Sizes are drawn so that every misconception in ``wrong.py`` gives a result of its own on every seed: a small pool first, then
+sizes that are no whole pages (where ``size + page_size`` and whole pages part), page sizes and dcp_sizes that are no powers of
+two, one rank, the real server, and a size past 2^53.
 """
 
 from __future__ import annotations
@@ -303,7 +303,9 @@ PARTS = [
             "The page after the last one would start at (C // P + 1) * P * D. The loc before that is the largest.",
         ),
         prediction=Prediction(
-            question="C = 12, P = 4, D = 2. The allocator has pages 1, 2 and 3 to give, of 8 locs each. What is the largest loc?",
+            question=(
+                "C = 12, P = 4, D = 2. The allocator has pages 1, 2 and 3 to give, of 8 locs each. What is the largest loc?"
+            ),
             answer="31",
             because="Page 3 is locs 24 to 31. C * D - 1 would be 23: it forgets that page 0 takes up eight numbers.",
             choices=("11", "15", "23", "31"),
@@ -327,7 +329,10 @@ PARTS = [
         prediction=Prediction(
             question="The draft model's pool is whole on every rank. P = 64, D = 8. How long is a page of it?",
             answer="512",
-            because="It is addressed by loc, and the allocator counts locs in pages of P * D. Its last page must be as long as theirs.",
+            because=(
+                "It is addressed by loc, and the allocator counts locs in pages of P * D. Its last page must be as "
+                "long as theirs."
+            ),
             choices=("8", "64", "512", "4096"),
         ),
     ),
@@ -341,14 +346,18 @@ PARTS = [
         question="What is the largest loc that may come, and how many slots does a buffer need that has one for it?",
         hints=(
             "index-K has a slot for every loc. So its size follows from the largest loc, not from C.",
-            "For a draft, size has been multiplied already: size // scale is C again for both. Then count whole pages as in 2a. "
+            "For a draft, size has been multiplied already: size // scale is C again for both. Then count whole "
+            "pages as in 2a. "
             "The last allocator page is P * D slots long here, not P.",
             "One slot more than largest_loc(size // scale, page_size, dcp_size); that is a multiple of page_size already.",
         ),
         prediction=Prediction(
             question="#36989 gives index-K C * D + P slots. C = 12, P = 4, D = 2: that is 28. What happens at loc 28?",
             answer="it is legal and has no slot",
-            because="Locs go to 31. The spare page of a buffer that is addressed by loc is P * D slots, and 28 leaves only P of them.",
+            because=(
+                "Locs go to 31. The spare page of a buffer that is addressed by loc is P * D slots, and 28 leaves "
+                "only P of them."
+            ),
             choices=("it is never issued", "it is legal and has no slot", "it is the last slot", "it belongs to rank 1"),
         ),
     ),
@@ -359,18 +368,27 @@ PARTS = [
         points=15,
         minutes=10,
         cases=_first_out_cases,
-        question="How many slots or rows does this buffer have, and which loc that the allocator really issues is the first beyond?",
+        question=(
+            "How many slots or rows does this buffer have, and which loc that the allocator really issues is the first beyond?"
+        ),
         hints=(
             "Three numbers decide: how much the buffer has, which loc is issued first of all, and which is the largest.",
-            "The buffer holds indices 0 to slots - 1, so the index that equals the number of slots is the first outside. It counts "
+            "The buffer holds indices 0 to slots - 1, so the index that equals the number of slots is the first "
+            "outside. It counts "
             "only if it is issued: not below the first page, which starts at P * D, and not above largest_loc.",
-            "slots is size + page_size for index_k and ckv_raw, size * dcp_size + page_size for draft. Take the larger of slots and "
+            "slots is size + page_size for index_k and ckv_raw, size * dcp_size + page_size for draft. Take the "
+            "larger of slots and "
             "P * D; give None if that is above largest_loc(size, page_size, dcp_size).",
         ),
         prediction=Prediction(
-            question="C = 8, P = 4, D = 2: index-K has 12 slots, locs start at 8. Which allocator page holds the first loc outside?",
+            question=(
+                "C = 8, P = 4, D = 2: index-K has 12 slots, locs start at 8. Which allocator page holds the first loc outside?"
+            ),
             answer="page 1, the first",
-            because="Page 1 is locs 8 to 15, and 12 is in the middle of it. In so small a pool the very first request crosses the line.",
+            because=(
+                "Page 1 is locs 8 to 15, and 12 is in the middle of it. In so small a pool the very first request "
+                "crosses the line."
+            ),
             choices=("page 1, the first", "page 2, the last", "page 3, which does not exist", "none"),
         ),
     ),
@@ -408,13 +426,18 @@ PARTS = [
         question="When somebody reads pool.index_buf_size, whose number do they get, and of when?",
         hints=(
             "A wrapper can lie in two ways: it does not pass on what it was given, or it answers from a copy of its own.",
-            "Build the inner pool once, in __init__, with all three keywords, and keep only the pool. A property is computed each "
+            "Build the inner pool once, in __init__, with all three keywords, and keep only the pool. A property "
+            "is computed each "
             "time it is read, so it can ask the inner pool then.",
-            "A property without a setter raises AttributeError when somebody sets it. You need two: each returns the attribute of "
+            "A property without a setter raises AttributeError when somebody sets it. You need two: each returns "
+            "the attribute of "
             "the same name of the inner pool.",
         ),
         prediction=Prediction(
-            question="A wrapper copies inner.index_buf_size in __init__. Then the builder sets it on the inner pool. The wrapper shows?",
+            question=(
+                "A wrapper copies inner.index_buf_size in __init__. Then the builder sets it on the inner pool. The "
+                "wrapper shows?"
+            ),
             answer="the old value",
             because="A copy is a photograph. The server then plans with one number while the buffer has another.",
             choices=("the new value", "the old value", "an error", "None"),
@@ -432,15 +455,21 @@ PARTS = [
         question="For one row of size: how many bytes of c-KV does a rank pay, and how many of index-K, with DCP and without?",
         hints=(
             "Write down what one more row of C costs a rank: so many bytes of c-KV, and index-K slots for so many locs.",
-            "A slot of index-K is 128 bytes of key and 4 of scale, a layer. With DCP a row of C means D locs, and each rank keeps "
+            "A slot of index-K is 128 bytes of key and 4 of scale, a layer. With DCP a row of C means D locs, "
+            "and each rank keeps "
             "index-K for all D. Tokens held are memory over bytes a row, times D with DCP.",
             "Extra: layers * 132 * size * (dcp_size - 1). Gain: with c = ckv_layers * row_bytes and k = index_layers * 132, "
             "D * (c + k) over c + D * k.",
         ),
         prediction=Prediction(
-            question="11 layers, a c-KV row of 1,024 bytes, an index-K slot of 132, D = 8, the same memory. How many times more tokens fit?",
+            question=(
+                "11 layers, a c-KV row of 1,024 bytes, an index-K slot of 132, D = 8, the same memory. How many "
+                "times more tokens fit?"
+            ),
             answer="about 4.4",
-            because="c-KV is split by 8, index-K is not: 8 copies of 132 bytes cost more than one c-KV row. The lab computes 4.446.",
+            because=(
+                "c-KV is split by 8, index-K is not: 8 copies of 132 bytes cost more than one c-KV row. The lab computes 4.446."
+            ),
             choices=("8", "about 7", "about 4.4", "1"),
         ),
     ),
@@ -458,13 +487,18 @@ PARTS = [
         question="For the token of one lane: at which byte of which page does its key begin, and where does its scale lie?",
         hints=(
             "Two pointers to one memory. Count bytes with the first and floats with the second, and never mix the two counts.",
-            "Page loc // PAGE_SIZE begins at byte page * PAGE_SIZE * (DIM + 4). In it key number slot begins at slot * DIM; the "
+            "Page loc // PAGE_SIZE begins at byte page * PAGE_SIZE * (DIM + 4). In it key number slot begins at "
+            "slot * DIM; the "
             "scales follow after PAGE_SIZE * DIM bytes. Divide by 4 where you count floats.",
-            "token = program * ROWS + arange; loc = load(masked by n, other=-1); here = loc >= 0 masks everything after it. Keys "
+            "token = program * ROWS + arange; loc = load(masked by n, other=-1); here = loc >= 0 masks "
+            "everything after it. Keys "
             "need a 2-D block: offsets[:, None] + arange(DIM)[None, :], and here[:, None].",
         ),
         prediction=Prediction(
-            question="A page has 64 slots of 128 bytes of key and 4 of scale. At which byte of its page does the scale of slot 1 begin?",
+            question=(
+                "A page has 64 slots of 128 bytes of key and 4 of scale. At which byte of its page does the scale of "
+                "slot 1 begin?"
+            ),
             answer="8196",
             because="First all keys, 64 * 128 = 8,192 bytes, then the scales: slot 1's is the second, 4 bytes further.",
             choices=("132", "260", "8192", "8196"),

@@ -16,14 +16,15 @@ def call(
     module: str,
     function: str,
     args: Mapping | None = None,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
     before: Sequence[str] = (),
     timeout_s: float = 240.0,
 ) -> dict:
     """``module.function(**args)`` in a new Python. Gives ``value`` (what it returned, as JSON has it; None if it did not),
     ``how`` it ended ("done", "timeout", or a signal's or an exception's name), ``said`` (its output), ``errors`` (its stderr).
 
-    ``before`` goes before Python on the command line, as a sanitizer does. ``env`` is added to the environment.
+    ``before`` goes before Python on the command line, as a sanitizer does. ``env`` changes the environment; None takes a
+    variable out.
     """
     code = (
         "import importlib, json, sys\n"
@@ -32,6 +33,7 @@ def call(
         "print('\\x1e' + json.dumps(value), flush=True)\n"
     )
     path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
+    changed = {**os.environ, "PYTHONPATH": path, **(env or {})}
     command = [*before, sys.executable, "-c", code, json.dumps(dict(args or {}))]
     try:
         done = subprocess.run(
@@ -40,7 +42,7 @@ def call(
             text=True,
             errors="replace",
             timeout=timeout_s,
-            env={**os.environ, "PYTHONPATH": path, **(env or {})},
+            env={name: value for name, value in changed.items() if value is not None},
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:

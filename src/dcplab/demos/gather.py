@@ -22,7 +22,7 @@ def gather(*, width=8):
 
 
 def cuda_sources() -> list[str]:
-    """The CUDA that TileLang emits for `gather`, guarded and not. No GPU and no nvcc are needed: nothing is compiled further."""
+    """The CUDA that TileLang emits for `gather`, guarded and not. No GPU and no nvcc are needed for that."""
     import tilelang
     from tilelang import tvm
 

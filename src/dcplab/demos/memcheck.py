@@ -51,8 +51,7 @@ def memcheck() -> Shown:
             "compute-sanitizer is not on PATH and not in CUDA_HOME/bin, so nothing was run. It comes with the CUDA toolkit."
         )
     lines = [f"[{mode.current().label}] compute-sanitizer, one write of loc 256 into index-K of 256 slots", ""]
-    for what, env in (("with PyTorch's cache of allocations", {UNCACHED: ""}), ("without it", {UNCACHED: "1"})):
-        env = {name: value for name, value in env.items() if value}
+    for what, env in (("with PyTorch's cache of allocations", {UNCACHED: None}), ("without it", {UNCACHED: "1"})):
         done = apart.call("dcplab.demos.memcheck", "write_past_the_end", env=env, before=[found, "--tool", "memcheck"])
         counted = errors(done["said"] + done["errors"])
         first = re.search(r"Invalid __global__ \w+ of size \d+ bytes?", done["said"] + done["errors"])

@@ -20,11 +20,11 @@ from dcplab.engine.scheduler import Engine
 from dcplab.engine.typed import SpaceError
 from dcplab.lab import Shown
 
-ACTS = {"fresh": "just started", "long": "two long requests", "again": "the same questions"}
+ACTS = {"fresh": "just started", "long": "two long requests", "again": "asked again"}
 
 
 # A small server that can tell the story at every level: two ranks, pages of 4 rows, two DSA layers.
-TOY = ServerConfig(size=720, page_size=4, dcp_size=2, layers=2)
+TOY = ServerConfig(size=768, page_size=4, dcp_size=2, layers=2)
 
 
 class Replay(Shown):
@@ -60,13 +60,19 @@ def _told(config: ServerConfig, chosen: frozenset[str], out: Outcome) -> str:
     for when, title in ACTS.items():
         asked = [a for a in out.answers if a.when == when]
         if asked:
-            lines.append(f"{title:<20}" + "  ".join(f"{a.question.name}: {'right' if a.right else 'WRONG'}" for a in asked))
+            wrong = [a.question.name for a in asked if not a.right]
+            lines.append(
+                f"{title:<20}{len(asked) - len(wrong)} of {len(asked)} right" + "".join(f"; WRONG: {name}" for name in wrong)
+            )
     lines += ["", f"verdict: {out.verdict}" + (f" ({out.why})" if out.why else "")]
     lines += ["", f"{'buffer':<12}{'slots':>8}{'legal':>8}{'largest seen':>14}"]
     lines += [
         f"{w.buffer:<12}{w.slots:>8}{w.needed:>8}{w.highest:>14}  {'EXCEEDED' if w.exceeded else ''}".rstrip()
         for w in out.watermarks
     ]
+    if out.verdict == "refused":
+        changed = ", ".join(d.band for d in out.canaries) or "none"
+        return "\n".join([*lines, "", f"canaries changed: {changed}"])
     if out.first_outside:
         lines += ["", f"first outside: {out.first_outside.sentence()}"]
     for (writer, _), hit in out.overwritten.items():
@@ -94,7 +100,8 @@ def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
             through, used = engine.metrics.extended + engine.metrics.decoded, engine.metrics.largest_loc
             rows.append((number + 1, through, used, engine.allocator.watermark, used >= unpatched))
     lines = [
-        f"[CPU, torch] C {config.size}, unpatched index-K: {unpatched} slots; finished requests {'stay cached' if keep else 'are freed'}",
+        f"[CPU, torch] C {config.size}, unpatched index-K: {unpatched} slots; "
+        f"finished requests {'stay cached' if keep else 'are freed'}",
         "",
         f"{'request':>8}{'tokens so far':>15}{'largest loc used':>18}{'largest loc held':>18}",
     ]
