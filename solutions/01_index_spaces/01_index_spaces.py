@@ -526,11 +526,11 @@ lab.check("1g")
 #   store. An address that happens to be harmless does not help: the store would still happen.
 # * A lane whose loc **belongs to another rank** is not switched off. Its entry needs an answer, and the answer is -1.
 #
-# **Interpreted or compiled.** Without a GPU the check runs your kernel in Triton's interpreter, slowly, in a process of its own,
-# where every address is watched. With a GPU it compiles the same source for it, and runs it in the interpreter beside, because
-# a GPU does not show who reads outside a buffer. `lab.start` told you which it is here. A pass in the interpreter shows that
-# the arithmetic and the masks are right; it says nothing about speed, and nothing about how programs that run at the same
-# time disturb each other.
+# **Interpreted or compiled.** Without a GPU the check runs your kernel in Triton's interpreter, slowly, in a process of its
+# own, where every address is watched. With a GPU it compiles the same source for it, and runs it in the interpreter beside,
+# because a GPU does not show who reads outside a buffer. `lab.start` told you which it is here. A pass in the interpreter
+# shows that the arithmetic and the masks are right; it says nothing about speed, and nothing about how programs that run at
+# the same time disturb each other.
 
 # %%
 lab.predict("1h")
