@@ -10,6 +10,7 @@ one's tensor-core product runs under another's relu and sum. The other two kerne
 
 import tilelang.language as T
 import torch
+
 from dcp_kernels import tl_runtime
 
 DIM = 128  # columns of an index-K key
@@ -75,6 +76,103 @@ def paged(*, heads, page_size=64, width=None, threads=128, stages=0, dtype="floa
     return indexer_paged
 
 
+def paged_specialized(*, heads, page_size=64, groups=2, stages=6, dtype="float8_e4m3fn"):
+    """``paged`` for sm_90a: one warpgroup fetches 64 keys a step by TMA, ``groups`` take the steps in turn.
+
+    A key and its scale are 132 bytes, 33 / 32 of a key, so a page is a whole number of key-long lines of the buffer:
+    ``keys [pages * page_size * 33 / 32, 128]`` is the same memory as ``scales [pages, page_size * 33]``.
+    """
+    tokens, pages, npages, lines = T.dynamic("tokens"), T.dynamic("pages"), T.dynamic("npages"), T.dynamic("lines")
+    acc = "float32"
+    block = 64
+    per_page = page_size // block
+    threads = 128 * (groups + 1)
+    if groups not in (1, 2):
+        raise ValueError(f"one or two warpgroups compute, not {groups}")
+
+    @T.macro
+    def compute(mine, q_s, k_s, scales, weights, page_table, length, logits, bt, first, steps, ready, free):
+        w = T.alloc_fragment((heads,), acc)
+        scale = T.alloc_fragment((block,), acc)
+        s = T.alloc_fragment((block, heads), acc)
+        total = T.alloc_fragment((block,), acc)
+        page = T.alloc_var("int32")
+        T.copy(weights[bt, 0:heads], w)
+        for i in T.serial(T.ceildiv(steps - mine, groups)):
+            at = i * groups + mine
+            position = (first + at) * block
+            page = page_table[bt, position // page_size]
+            page = T.if_then_else(page < T.cast(pages, "int32"), page, -1)
+            for j in T.Parallel(block):
+                scale[j] = scales[T.max(page, 0), page_size * (DIM // 4) + position % page_size + j]
+            T.barrier_wait(ready[at % stages], (at // stages) & 1)
+            T.wgmma_gemm(k_s[at % stages, :, :], q_s, s, transpose_B=True, clear_accum=True)
+            T.wait_wgmma(0)
+            T.barrier_arrive(free[at % stages])
+            over_heads = T.alloc_reducer((block,), acc, op="sum")
+            T.reducer_init(over_heads)
+            for j, h in T.Parallel(block, heads):
+                T.reducer_update(over_heads[j], T.max(s[j, h], 0) * w[h])
+            T.finalize_reducer(over_heads, total)
+            for j in T.Parallel(block):
+                logits[bt, position + j] = T.if_then_else(
+                    T.And(page >= 0, position + j < length), total[j] * scale[j], -T.infinity(acc)
+                )
+
+    @T.prim_func
+    def indexer_paged_specialized(
+        q: T.Tensor((tokens * heads, DIM), dtype),
+        weights: T.Tensor((tokens, heads), acc),
+        keys: T.Tensor((lines, DIM), dtype),
+        scales: T.Tensor((pages, page_size * ROW_BYTES // 4), acc),
+        page_table: T.Tensor((tokens, npages), "int32"),
+        seq_lens: T.Tensor((tokens,), "int32"),
+        logits: T.Tensor((tokens, npages * page_size), acc),
+        per_program: T.int32,  # steps of 64 positions
+    ):
+        with T.Kernel(T.ceildiv(npages * per_page, per_program), tokens, threads=threads) as (bc, bt):
+            q_s = T.alloc_shared((heads, DIM), dtype)
+            k_s = T.alloc_shared((stages, block, DIM), dtype)
+            ready = T.alloc_barrier(arrive_count=[128] * stages)
+            free = T.alloc_barrier(arrive_count=[128] * stages)
+            q_ready = T.alloc_barrier(arrive_count=threads)
+            first = T.alloc_var("int32")
+            end = T.alloc_var("int32")
+            steps = T.alloc_var("int32")
+            length = T.alloc_var("int32")
+            page = T.alloc_var("int32")
+            tx = T.get_thread_binding()
+            length = seq_lens[bt]
+            first = bc * per_program
+            end = T.min(first + per_program, npages * per_page)
+            steps = T.max(T.min(end, T.ceildiv(length, block)) - first, 0)
+
+            T.tma_copy(q[bt * heads : (bt + 1) * heads, 0:DIM], q_s, barrier=q_ready)
+            T.barrier_arrive(q_ready)
+            T.barrier_wait(q_ready, 0)
+            if tx < 128:
+                for at in T.serial(steps):
+                    page = page_table[bt, (first + at) * block // page_size]
+                    page = T.if_then_else(page < T.cast(pages, "int32"), T.max(page, 0), 0)  # masked by the others
+                    line = page * (page_size * ROW_BYTES // DIM) + (first + at) * block % page_size
+                    T.barrier_wait(free[at % stages], ((at // stages) & 1) ^ 1)
+                    T.tma_copy(keys[line : line + block, 0:DIM], k_s[at % stages, :, :], barrier=ready[at % stages])
+                    T.barrier_arrive(ready[at % stages])
+                for i in T.serial(T.ceildiv((end - first - steps) * block, 128)):
+                    if (first + steps) * block + i * 128 + tx < end * block:
+                        logits[bt, (first + steps) * block + i * 128 + tx] = -T.infinity(acc)
+            elif tx < 256:
+                compute(0, q_s, k_s, scales, weights, page_table, length, logits, bt, first, steps, ready, free)
+            else:
+                if groups == 2:
+                    compute(1, q_s, k_s, scales, weights, page_table, length, logits, bt, first, steps, ready, free)
+
+    return indexer_paged_specialized
+
+
+paged_specialized.pass_configs = {"tl.enable_fast_math": True}
+
+
 def ragged(*, heads, block=64, threads=128, stages=2, dtype="bfloat16"):
     """Logits by ragged index, one query a program, tile-level."""
     tokens, total_keys = T.dynamic("tokens"), T.dynamic("total_keys")
@@ -131,14 +229,16 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=8, regs=152, dtype=
         raise ValueError(f"two or three warpgroups compute, not {groups}")
 
     @T.macro
-    def compute(mine, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, ready, free):
-        w = T.alloc_fragment((columns,), acc)
+    def compute(mine, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, lo_all, hi_all, ready, free):
+        """Every ``groups``-th step, from ``mine``."""
+        w = T.alloc_fragment((block_q, heads), acc)
         scale = T.alloc_fragment((block,), acc)
         s = T.alloc_fragment((block, columns), acc)
         by_query = T.reshape(s, (block, block_q, heads))
         total = T.alloc_fragment((block, block_q), acc)
         T.set_max_nreg(regs, 1)
-        T.copy(weights[bx * columns : (bx + 1) * columns], w)
+        for i_q, h in T.Parallel(block_q, heads):
+            w[i_q, h] = T.if_then_else(bx * block_q + i_q < tokens, weights[(bx * block_q + i_q) * heads + h], 0)
         for i in T.serial(T.ceildiv(steps - mine, groups)):
             at = i * groups + mine
             k0 = start + at * block
@@ -148,14 +248,20 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=8, regs=152, dtype=
             T.wgmma_gemm(k_s[at % stages, :, :], q_s, s, transpose_B=True, clear_accum=True)
             T.wait_wgmma(0)
             T.barrier_arrive(free[at % stages])
-            for j, n in T.Parallel(block, columns):
-                s[j, n] = T.max(s[j, n], 0) * w[n]
-            T.reduce_sum(by_query, total, dim=-1)
-            for j, i_q in T.Parallel(block, block_q):
-                if T.And(bx * block_q + i_q < tokens, k0 + j < total_keys):
-                    logits[bx * block_q + i_q, k0 + j] = T.if_then_else(
-                        T.And(k0 + j >= lo_s[i_q], k0 + j < hi_s[i_q]), total[j, i_q] * scale[j], -T.infinity(acc)
-                    )
+            over_heads = T.alloc_reducer((block, block_q), acc, op="sum")
+            T.reducer_init(over_heads)
+            for j, i_q, h in T.Parallel(block, block_q, heads):
+                T.reducer_update(over_heads[j, i_q], T.max(by_query[j, i_q, h], 0) * w[i_q, h])
+            T.finalize_reducer(over_heads, total)
+            if T.And(T.And(k0 >= lo_all, k0 + block <= hi_all), (bx + 1) * block_q <= tokens):  # seen by every query
+                for j, i_q in T.Parallel(block, block_q):
+                    logits[bx * block_q + i_q, k0 + j] = total[j, i_q] * scale[j]
+            else:
+                for j, i_q in T.Parallel(block, block_q):
+                    if T.And(bx * block_q + i_q < tokens, k0 + j < total_keys):
+                        logits[bx * block_q + i_q, k0 + j] = T.if_then_else(
+                            T.And(k0 + j >= lo_s[i_q], k0 + j < hi_s[i_q]), total[j, i_q] * scale[j], -T.infinity(acc)
+                        )
 
     @T.prim_func
     def indexer_ragged_specialized(
@@ -176,15 +282,21 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=8, regs=152, dtype=
             steps = T.alloc_var("int32")
             lo = T.alloc_var("int32")
             hi = T.alloc_var("int32")
+            lo_all = T.alloc_var("int32")
+            hi_all = T.alloc_var("int32")
             ready = T.alloc_barrier(arrive_count=[128] * stages)
             free = T.alloc_barrier(arrive_count=[128] * stages)
             q_ready = T.alloc_barrier(arrive_count=threads)
             tx = T.get_thread_binding()
 
-            lo = total_keys
+            lo = total_keys  # [lo, hi) is what any query sees, [lo_all, hi_all) what each one does
             hi = 0
+            lo_all = 0
+            hi_all = total_keys
             for i in T.unroll(block_q):
                 if bx * block_q + i < tokens:
+                    lo_all = T.max(lo_all, ks[bx * block_q + i])
+                    hi_all = T.min(hi_all, ke[bx * block_q + i])
                     if ks[bx * block_q + i] < ke[bx * block_q + i]:
                         lo = T.min(lo, T.max(ks[bx * block_q + i], 0))
                         hi = T.max(hi, T.min(ke[bx * block_q + i], total_keys))
@@ -208,7 +320,9 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=8, regs=152, dtype=
                 for at in T.serial(steps):
                     T.barrier_wait(free[at % stages], ((at // stages) & 1) ^ 1)
                     T.tma_copy(
-                        keys[start + at * block : start + (at + 1) * block, 0:DIM], k_s[at % stages, :, :], barrier=ready[at % stages]
+                        keys[start + at * block : start + (at + 1) * block, 0:DIM],
+                        k_s[at % stages, :, :],
+                        barrier=ready[at % stages],
                     )
                     T.barrier_arrive(ready[at % stages])
                 # What no step covers, while the others compute.
@@ -221,12 +335,12 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=8, regs=152, dtype=
                             if start + steps * block + i * 128 + tx < total_keys:
                                 logits[bx * block_q + i_q, start + steps * block + i * 128 + tx] = -T.infinity(acc)
             elif tx < 256:
-                compute(0, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, ready, free)
+                compute(0, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, lo_all, hi_all, ready, free)
             elif tx < 384:
-                compute(1, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, ready, free)
+                compute(1, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, lo_all, hi_all, ready, free)
             else:
                 if groups == 3:
-                    compute(2, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, ready, free)
+                    compute(2, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, lo_all, hi_all, ready, free)
 
     return indexer_ragged_specialized
 
@@ -246,12 +360,12 @@ def _require(q, weights, heads_of):
 def indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size=64, *, out=None):
     """Indexer logits of every position of each query's request, by position: fp32 ``[T, npages * page_size]``.
 
-    ``q [T, Hi, 128]`` fp8 e4m3, ``weights [T, Hi]`` fp32 (softmax scale and q's scale folded in), ``buf uint8 [pages, page_size *
-    132]`` index-K pages (a page: its keys as 128 e4m3 each, then its fp32 scales), ``page_table [T, npages]`` int32 index-K page
-    ids (``loc // page_size``) in position order, ``seq_lens [T]`` int32. All contiguous. On the CPU ``q`` is fp16 or fp32 and the
-    pages' keys are widened before the kernel, which the CPU target cannot do itself.
-    The result is -inf at and beyond ``seq_len``. A page id that is no page of ``buf`` is never used as an address and gives -inf;
-    with ``DCP_KERNELS_DEBUG=1`` one past the end that a position needs is a ``ValueError``.
+    ``q [T, Hi, 128]`` fp8 e4m3, ``weights [T, Hi]`` fp32 (softmax scale and q's scale folded in), ``buf uint8 [pages,
+    page_size * 132]`` index-K pages (a page: its keys as 128 e4m3 each, then its fp32 scales), ``page_table [T, npages]`` int32
+    index-K page ids (``loc // page_size``) in position order, ``seq_lens [T]`` int32. All contiguous. On the CPU ``q`` is fp16
+    or fp32 and the pages' keys are widened before the kernel, which the CPU target cannot do itself.
+    The result is -inf at and beyond ``seq_len``. A page id that is no page of ``buf`` is never used as an address and gives
+    -inf; with ``DCP_KERNELS_DEBUG=1`` one past the end that a position needs is a ``ValueError``.
     Contract: DeepGEMM's ``fp8_paged_mqa_logits``; the oracle is ``reference.indexer_logits_paged``.
     """
     tl_runtime.require_runnable(q, weights, buf, page_table, seq_lens, out)
@@ -272,10 +386,15 @@ def indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size=64, *,
         keys = keys[:, : page_size * DIM].to(q.dtype).contiguous()
     elif q.dtype != torch.float8_e4m3fn:
         raise TypeError(f"index-K pages hold e4m3 keys, so q must be float8_e4m3fn on a GPU, got {q.dtype}")
-    if tokens and npages:
-        run = tl_runtime.kernel(
-            paged, q.device, heads=heads, page_size=page_size, width=keys.shape[1], dtype=tl_runtime.dtype_name(q.dtype)
-        )
+    if not (tokens and npages and buf.shape[0]):
+        return out.fill_(-torch.inf)
+    if tl_runtime.is_hopper(q.device) and buf.shape[0] * page_size * 33 // 32 < 2**31:
+        run = tl_runtime.kernel(paged_specialized, q.device, heads=heads, page_size=page_size)
+        steps = pages_per_program(tokens, npages * (page_size // 64), q.device)
+        run(q.view(-1, DIM), weights, keys.view(-1, DIM), scales, page_table, seq_lens, out, steps)
+    else:
+        static = {"heads": heads, "page_size": page_size, "width": keys.shape[1], "dtype": tl_runtime.dtype_name(q.dtype)}
+        run = tl_runtime.kernel(paged, q.device, **static)
         run(q, weights, keys, scales, page_table, seq_lens, out, pages_per_program(tokens, npages, q.device))
     return out
 
@@ -284,15 +403,15 @@ def pages_per_program(tokens, npages, device):
     """Pages one program walks: few enough to fill the device, enough to be worth fetching the query."""
     if device.type == "cpu":
         return npages
-    programs = 8 * torch.cuda.get_device_properties(device).multi_processor_count
-    return min(16, max(2, -(-tokens * npages // programs)))
+    programs = 4 * torch.cuda.get_device_properties(device).multi_processor_count
+    return min(64, max(2, -(-tokens * npages // programs)))
 
 
 def indexer_logits_ragged(q, weights, keys, scales, ks, ke, *, out=None):
     """Indexer logits of each new token over the ragged keys: fp32 ``[T, K]`` by ragged index, -inf outside ``[ks, ke)``.
 
-    ``q [T, Hi, 128]`` and ``keys [K, 128]`` both fp8 e4m3 or bf16 (GPU), fp16 or fp32 (CPU), ``weights [T, Hi]`` fp32, ``scales [K]``
-    fp32 or None for ones, ``ks`` and ``ke [T]`` int32: the ragged indices a token may see. All contiguous.
+    ``q [T, Hi, 128]`` and ``keys [K, 128]`` both fp8 e4m3 or bf16 (GPU), fp16 or fp32 (CPU), ``weights [T, Hi]`` fp32,
+    ``scales [K]`` fp32 or None for ones, ``ks`` and ``ke [T]`` int32: the ragged indices a token may see. All contiguous.
     Contract: DeepGEMM's ``fp8_mqa_logits``; the oracle is ``reference.indexer_logits_ragged``.
     """
     tl_runtime.require_runnable(q, weights, keys, scales, ks, ke, out)

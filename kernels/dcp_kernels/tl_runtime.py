@@ -87,7 +87,7 @@ def cuda_target(device=None):
     return {"kind": "cuda", "arch": f"sm_{major}{minor}{'a' if major >= 9 else ''}"}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _compiled(builder, on_cpu, arch, static):
     if on_cpu:
         with cpu_trace():
@@ -129,10 +129,11 @@ def compile_check(builder, **static):
     with tempfile.TemporaryDirectory() as folder:
         cu, cubin = Path(folder, "k.cu"), Path(folder, "k.cubin")
         cu.write_text(source)
+        arch = f"-gencode=arch=compute_{HOPPER[3:]},code={HOPPER}"
+        include = ["-I" + TILELANG_TEMPLATE_PATH, "-I" + CUTLASS_INCLUDE_DIR]
         flags = ["--use_fast_math"] if configs.get("tl.enable_fast_math") else []
         done = subprocess.run(
-            ["nvcc", "--cubin", "-O3", f"-gencode=arch=compute_{HOPPER[3:]},code={HOPPER}", "-std=c++20", "-w", "-Xptxas", "-v"]
-            + [*flags, "-I" + TILELANG_TEMPLATE_PATH, "-I" + CUTLASS_INCLUDE_DIR, "-o", str(cubin), str(cu)],
+            ["nvcc", "--cubin", "-O3", "-std=c++20", "-w", "-Xptxas", "-v", *flags, arch, *include, "-o", str(cubin), str(cu)],
             capture_output=True,
             text=True,
         )

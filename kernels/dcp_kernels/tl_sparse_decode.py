@@ -1,6 +1,7 @@
 """Sparse MLA attention of a decode step: few queries, so the keys of one query are split over programs (TileLang)."""
 
 import torch
+
 from dcp_kernels import tl_runtime, tl_sparse
 
 MAX_SPLITS = 32
@@ -19,11 +20,11 @@ def split_count(tokens, heads, topk, device):
 def sparse_mla_decode(q, kv, indices, counts, sm_scale, d_v=512, *, splits=None, out=None, lse=None):
     """Attention of each query to the rows it selected: ``(out [T, H, 512], lse [T, H] fp32, base 2)``.
 
-    ``q [T, H, 512 + R]``, ``kv [rows, 512 + R]`` this rank's c-KV rows, ``indices [T, topk]`` int32 rows, ``counts [T]`` int32 or
-    None: how many leading entries of a line count, so that a compacted list costs what it holds. R is 0 or 64, H is 16 to 128 and
-    a multiple of 16; bf16 (GPU), fp16 or fp32 (CPU), contiguous. An entry of -1, or not below ``rows``, is masked and nothing is
-    read for it; with ``DCP_KERNELS_DEBUG=1`` an index past the end is a ``ValueError``. A query with nothing left gets
-    ``(0, -inf)``, which the merge over ranks takes as weight zero. ``sm_scale`` is a positive float.
+    ``q [T, H, 512 + R]``, ``kv [rows, 512 + R]`` this rank's c-KV rows, ``indices [T, topk]`` int32 rows, ``counts [T]`` int32
+    or None: how many leading entries of a line count, so that a compacted list costs what it holds. R is 0 or 64, H is 16 to
+    128 and a multiple of 16; bf16 (GPU), fp16 or fp32 (CPU), contiguous. An entry of -1, or not below ``rows``, is masked and
+    nothing is read for it; with ``DCP_KERNELS_DEBUG=1`` an index past the end is a ``ValueError``. A query with nothing left
+    gets ``(0, -inf)``, which the merge over ranks takes as weight zero. ``sm_scale`` is a positive float.
     ``splits`` (chosen from the shape where None), ``out`` and ``lse`` may be given.
     Contract: DeepSeek V3.2's absorbed MLA; the oracle is ``reference.sparse_mla_decode``.
     """

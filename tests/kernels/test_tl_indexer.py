@@ -11,7 +11,7 @@ from tl_cases import CUDA, index_k_pages, relative
 
 PAGED_DTYPES = [torch.float8_e4m3fn] if CUDA else [torch.float16, torch.float32]
 RAGGED_DTYPES = [torch.float8_e4m3fn, torch.bfloat16] if CUDA else [torch.float16, torch.float32]
-# fp8 products are exact, but the tensor cores of sm_90 keep only some 14 bits of an fp8 sum; relu and the sum over heads cancel.
+# fp8 products are exact, but the tensor cores of sm_90 keep only some 14 bits of an fp8 sum; the sum over heads cancels.
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-5, torch.bfloat16: 1e-4, torch.float8_e4m3fn: 2e-3}
 
 
@@ -42,7 +42,9 @@ def test_paged(device, heads, dtype, tokens, pages, npages, broken, seed):
     table[unused] = torch.randint(-(2**31), 2**31, (int(unused.sum()),), generator=gen).int()
     good = table.clone()
     holes = ~unused & (torch.rand(tokens, npages, generator=gen) < 0.3) if broken else torch.zeros_like(unused)
-    table[holes] = torch.tensor([-1, pages, 2**31 - 1], dtype=torch.int32)[torch.randint(0, 3, (int(holes.sum()),), generator=gen)]
+    table[holes] = torch.tensor([-1, pages, 2**31 - 1], dtype=torch.int32)[
+        torch.randint(0, 3, (int(holes.sum()),), generator=gen)
+    ]
     seq_lens, table = memory.place(seq_lens.to(device)), memory.place(table.to(device))
     out = memory.place(torch.full((tokens, npages * 64), torch.nan, device=device))
     with memory.watched():
@@ -93,7 +95,7 @@ def test_a_page_past_the_end_is_an_error_in_debug(device, monkeypatch):
 def test_what_the_cpu_cannot_compute_is_refused():
     q = torch.zeros(1, 32, 128).to(torch.float8_e4m3fn)
     ks = torch.zeros(1, dtype=torch.int32)
-    with pytest.raises(TypeError, match="the CPU target computes torch.float8_e4m3fn wrongly"):
+    with pytest.raises(TypeError, match=r"the CPU target computes \S+e4m3fn wrongly"):
         indexer_logits_ragged(q, torch.zeros(1, 32), q[0], None, ks, ks)
 
 

@@ -89,7 +89,9 @@ def test_shards_merge_to_the_whole(device):
 
 
 def test_an_index_past_the_end_is_an_error_in_debug(device, monkeypatch):
-    q, kv, indices, _ = attention(3, tokens=1, heads=16, rope=0, rows=9, topk=64, beyond=0, dtype=ATTENTION_DTYPES[0], device=device)
+    q, kv, indices, _ = attention(
+        3, tokens=1, heads=16, rope=0, rows=9, topk=64, beyond=0, dtype=ATTENTION_DTYPES[0], device=device
+    )
     monkeypatch.setattr(tl_runtime, "DEBUG", True)
     sparse_mla_decode(q, kv, indices, None, SCALE)
     indices[0, 40] = 9
@@ -102,7 +104,7 @@ def test_an_index_past_the_end_is_an_error_in_debug(device, monkeypatch):
 
 def test_what_the_cpu_cannot_compute_is_refused():
     q, kv, indices, _ = attention(4, tokens=1, heads=16, rope=0, rows=9, topk=64, dtype=torch.bfloat16, device="cpu")
-    with pytest.raises(TypeError, match="the CPU target computes torch.bfloat16 wrongly"):
+    with pytest.raises(TypeError, match=r"the CPU target computes \S+bfloat16 wrongly"):
         sparse_mla_decode(q, kv, indices, None, SCALE)
 
 
@@ -132,7 +134,10 @@ def test_full_size_is_right_and_repeats_to_the_bit(device, heads, rope):
         heads, tokens=40, heads=heads, rope=rope, rows=8192, topk=2048, dtype=torch.bfloat16, device=device
     )
     expected, expected_lse = reference.sparse_mla_decode(q, kv, indices, counts, SCALE)
-    for run in (lambda: sparse_mla_decode(q, kv, indices, counts, SCALE, splits=3), lambda: sparse_mla_extend(q, kv, indices, counts, SCALE)):
+    for run in (
+        lambda: sparse_mla_decode(q, kv, indices, counts, SCALE, splits=3),
+        lambda: sparse_mla_extend(q, kv, indices, counts, SCALE),
+    ):
         out, lse = run()
         assert relative(out, expected) <= 5e-3 and relative(lse, expected_lse) <= 1e-3
         for _ in range(20):
