@@ -251,12 +251,14 @@ def test_an_answer_that_kills_the_server_costs_itself_alone(judged):
 
 
 def test_nothing_is_left_behind(judged, tmp_path, monkeypatch):
+    """No folder, no descriptor, and no file that an answer wrote where it stood."""
     import tempfile
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     fds = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        judged("91a", GOOD)
+        assert judged("91a", GOOD.replace("    mine", "    open('here', 'w').write('x')\n    mine", 1)).outcome == "passed"
+    assert not os.path.exists("/here") and not os.path.exists("here")
     assert list(tmp_path.glob("dcplab-*")) == []
     assert len(os.listdir("/proc/self/fd")) <= fds + 1
 

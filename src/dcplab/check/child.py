@@ -43,6 +43,7 @@ def main(job_fd: int, result_fd: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
     builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may take for granted
     folder = Path(job["scratch"])
+    os.chdir(folder)  # what an answer writes without a path goes when the run goes
     rails.install(folder, job["forbidden"], job["may_import"])
     send = _sender(result_fd, job["key"])
     for number, program in enumerate(job["programs"]):

@@ -343,11 +343,22 @@ def _watch(link: socket.socket, fds: Sequence[int], deadline: float, memory_byte
                 if pid is not None:
                     with contextlib.suppress(OSError):
                         os.kill(pid, signal.SIGUSR1)  # faulthandler prints where it is stuck
-                    time.sleep(0.05)
+                    _let_print(streams[2])
                 stop("timeout")
     for stream in streams:
         stream.drain()
     return {"status": status, "exit": exit_code, "streams": streams}
+
+
+def _let_print(stream: _Stream, patience_s: float = 1.0) -> None:
+    """Waits until a stuck child has said where it is, or does not. On a busy machine that takes a while."""
+    end = time.perf_counter() + patience_s
+    while stream.open and time.perf_counter() < end:
+        before = stream.seen
+        time.sleep(0.03)
+        stream.drain()
+        if b"Current thread" in stream.data and stream.seen == before:
+            return
 
 
 def _resident(pid: int) -> int:
