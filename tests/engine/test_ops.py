@@ -5,6 +5,9 @@ import torch
 from dcp_kernels import reference
 
 from dcplab.engine import ops
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.scheduler import Engine
+from dcplab.engine.text import Tokenizer
 
 
 def test_attention():
@@ -62,3 +65,37 @@ def test_topk_takes_the_lower_column_of_equals_and_ascends(topk):
     ks, ke = torch.randint(0, 6, (6,), generator=g), torch.randint(4, 13, (6,), generator=g)
     assert torch.equal(ops.topk_select(logits, topk, ks, ke), reference.topk_select(logits, topk, ks, ke))
     assert torch.equal(ops.topk_select(logits, topk), reference.topk_select(logits, topk))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    torch.cuda.is_available(), reason="a process that compiles for a GPU cannot interpret; test_gpu.py runs there"
+)
+def test_the_whole_server_on_the_real_kernels_answers_as_in_torch():
+    """Triton interpreted, TileLang through its C target: chunks, a shared prefix, a draft, a retraction."""
+    config = ServerConfig(
+        size=192,
+        page_size=64,
+        dcp_size=3,
+        layers=2,
+        topk=8,
+        heads=16,
+        index_heads=16,
+        dtype=torch.float32,
+        chunk=8,
+        draft_tokens=2,
+    )
+
+    def answers():
+        engine = Engine(config, tokenizer=Tokenizer(64))
+        requests = [engine.submit([0, 1, 2, 3, 4, 5, 1, 2], 6), engine.submit([0, 7, 8, 9, 7], 5)]
+        while not any(r.output and not r.extending for r in requests):
+            engine.step()
+        engine.retract(next(r for r in engine.running if not r.extending))
+        engine.run()
+        assert engine.metrics.retractions == 1 and not engine.workers[0].arena.damage()
+        return [r.output for r in requests]
+
+    expected = answers()
+    with ops.kernels_on_cpu():
+        assert answers() == expected == [[3, 4, 5, 1, 2, 3], [8, 9, 7, 8, 9]]

@@ -7,6 +7,7 @@ because the reference is one query at a time in float64. Locs, rows and position
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 
@@ -46,8 +47,24 @@ def _reference(name: str):
     return getattr(importlib.import_module("dcp_kernels.reference"), name)
 
 
+_interpreting = False
+
+
+@contextlib.contextmanager
+def kernels_on_cpu():
+    """In here a CPU runs the real kernels too: Triton's interpreted (the process must have started with
+    ``TRITON_INTERPRET=1``), TileLang's through its C target. Slow, and for what these can compute: float32 c-KV, 16 heads,
+    pages of 64."""
+    global _interpreting
+    before, _interpreting = _interpreting, True
+    try:
+        yield
+    finally:
+        _interpreting = before
+
+
 def _pick(name: str, at: torch.Tensor):
-    if at.device.type == "cuda":
+    if at.device.type == "cuda" or _interpreting:
         return kernel(name)
     return _CPU.get(name) or _reference(name)
 
@@ -65,10 +82,13 @@ def read_index_k(buf, locs, page_size):
 
 
 def indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size):
+    q = q.half() if _interpreting else q  # the C target knows no fp8, and half holds every e4m3 value
     return _pick("indexer_logits_paged", buf)(q, weights, buf, page_table, seq_lens, page_size)
 
 
 def indexer_logits_ragged(q, weights, keys, scales, ks, ke):
+    if _interpreting:
+        q, keys = q.half(), keys.half()
     return _pick("indexer_logits_ragged", keys)(q, weights, keys, scales, ks, ke)
 
 

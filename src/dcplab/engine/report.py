@@ -83,7 +83,11 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
 
 
 def _said(access: Access | None) -> str:
-    return access.sentence() if access else "none"
+    if access is None:
+        return "none"
+    if access.byte is None or not access.hits:
+        return access.sentence()
+    return f"{access.sentence()} That is byte {access.byte:,} of the rank's memory: {access.hits[0].region}."
 
 
 def access_data(access: Access | None) -> dict | None:
