@@ -57,7 +57,6 @@ class Batch:
     seq_lens: torch.Tensor
     cu_seqlens_k: torch.Tensor
     total_k: int
-    longest: int
     total_prefix: int
     page_table: torch.Tensor | None = None
     flat_locs: torch.Tensor | None = None
@@ -334,7 +333,7 @@ class LayerStep:
             alike = ((lses - lses[0]).abs() < 1e-4).all(0).all(-1) & (lses[0] > ops.MINUS_INF).all(-1)
             self.shared.monitor.replicated += int(alike.sum())
             self.shared.monitor.queries += alike.numel()
-        self._capture(out, lse)
+        self.capture(out, lse)
         return [out] * len(self.ranks)
 
     def count(self, selected: torch.Tensor, counts: Sequence[torch.Tensor]) -> None:
@@ -343,7 +342,8 @@ class LayerStep:
             self.shared.monitor.selected += int((selected >= 0).sum())
             self.shared.monitor.valid += int(self.all_gather([c.sum()[None] for c in counts]).sum())
 
-    def _capture(self, out: torch.Tensor, lse: torch.Tensor | None) -> None:
+    def capture(self, out: torch.Tensor, lse: torch.Tensor | None) -> None:
+        """Keep a layer's attention output for a test that asked for it."""
         if self.shared.captured is not None:
             record = {"mode": self.batch.mode, "layer": self.layer, "out": out.float().cpu(), "lse": lse}
             self.shared.captured.append(record)
@@ -384,7 +384,7 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
             rank.assemble(shards)
             positions = rank.select_ragged()
             outs.append(rank.attend_ragged(rank.to_locs(positions) if paged else rank.to_ragged(positions)))
-    step._capture(outs[0], None)
+    step.capture(outs[0], None)
     return outs
 
 

@@ -146,7 +146,6 @@ class Runner:
             seq_lens=seq_lens,
             cu_seqlens_k=cu,
             total_k=total,
-            longest=longest,
             total_prefix=int(lens[1].sum()),
         )
         if mode in ("decode", "verify"):
