@@ -1445,3 +1445,64 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
     scale = tl.load(scale_ptr + token, mask=here)
     tl.store(buf_ptr + key_at, key, mask=here)
     tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h token-a-program
+# says: One token a program; it is launched with one program for each ROWS tokens.
+# asks: How many tokens must each program write, when there are cdiv(n, ROWS) of them?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0)
+    loc = tl.load(loc_ptr + token)
+    if loc >= 0:
+        start = loc // PAGE_SIZE * (PAGE_SIZE * (DIM + 4))
+        slot = loc % PAGE_SIZE
+        col = tl.arange(0, DIM)
+        tl.store(buf_ptr + start + slot * DIM + col, tl.load(key_ptr + token * DIM + col))
+        tl.store(buf_f32_ptr + (start + PAGE_SIZE * DIM) // 4 + slot, tl.load(scale_ptr + token))
+
+# %% 2h scale-page-in-bytes
+# says: The page's start is in bytes and the rest in floats: pages lie four times apart.
+# asks: How many floats is a page long?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    start = page * (PAGE_SIZE * (DIM + 4))
+    col = tl.arange(0, DIM)
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    tl.store(buf_ptr + (start + slot * DIM)[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + start + PAGE_SIZE * DIM // 4 + slot, tl.load(scale_ptr + token, mask=here), mask=here)
+
+# %% 2h scale-offset-in-bytes
+# says: The keys' length is in bytes where floats are counted: it is a quarter of that.
+# asks: How many floats are PAGE_SIZE keys of DIM bytes?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    start = page * (PAGE_SIZE * (DIM + 4))
+    col = tl.arange(0, DIM)
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    tl.store(buf_ptr + (start + slot * DIM)[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + start // 4 + PAGE_SIZE * DIM + slot, tl.load(scale_ptr + token, mask=here), mask=here)
+
+# %% 2h keys-in-one-row
+# says: Keys are taken from the batch as if each were PAGE_SIZE bytes long, not DIM.
+# asks: How far apart do two keys of the batch begin?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    start = page * (PAGE_SIZE * (DIM + 4))
+    col = tl.arange(0, DIM)
+    key = tl.load(key_ptr + token[:, None] * PAGE_SIZE + col[None, :], mask=here[:, None])
+    tl.store(buf_ptr + (start + slot * DIM)[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + (start + PAGE_SIZE * DIM) // 4 + slot, tl.load(scale_ptr + token, mask=here), mask=here)
