@@ -180,3 +180,16 @@ def test_a_notebook_with_every_picture_stays_small_and_needs_no_network():
     assert "plotly" not in saved.replace("js-plotly", "")
     assert all(cell.outputs for cell in notebook.cells[1:])
     assert not [o for cell in notebook.cells for o in cell.outputs if o.output_type in ("error", "stream")]
+
+
+def test_the_first_message_of_the_figure_holds_its_traces(monkeypatch):
+    """A busy browser draws as soon as the figure is opened; what comes later it does not draw."""
+    import comm
+
+    opened = []
+    create = comm.create_comm
+    monkeypatch.setattr(comm, "create_comm", lambda *args, **kwargs: opened.append(kwargs) or create(*args, **kwargs))
+    viz.owner_table(dcp_size=4, page_size=4, size=12).widget  # noqa: B018 - made when first asked for
+    states = [message["data"]["state"] for message in opened]
+    (figure,) = [state for state in states if "_widget_data" in state]
+    assert len(figure["_widget_data"]) > 1 and figure["_widget_layout"]["width"] > 0

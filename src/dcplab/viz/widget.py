@@ -69,10 +69,29 @@ class OwnerTable:
         display({**bundle, "text/plain": _NO_KERNEL}, raw=True, metadata=metadata)
 
 
+def _figure(traces: list[dict], layout: dict):
+    """A plotly FigureWidget whose first message to the browser holds its traces.
+
+    Plotly's own opens empty and sends the traces after. A busy browser draws in between, and then stays blank.
+    """
+    import plotly.graph_objects as go
+
+    class FigureWidget(go.FigureWidget):
+        _whole = False
+
+        def open(self) -> None:
+            if self._whole:
+                super().open()
+
+    figure = FigureWidget(traces, layout)
+    figure._whole = True
+    figure.open()
+    return figure
+
+
 class _Live:
     def __init__(self, owner: OwnerTable):
         import ipywidgets as w
-        import plotly.graph_objects as go
 
         self.owner = owner
         self.busy = False
@@ -94,7 +113,7 @@ class _Live:
         before = w.Button(description="loc - 1", tooltip="previous loc", layout=w.Layout(width="70px"))
         after = w.Button(description="loc + 1", tooltip="next loc", layout=w.Layout(width="70px"))
         self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
-        self.figure = go.FigureWidget(plot.traces(owner_scene.scene(state)), plot.layout(owner_scene.scene(state)))
+        self.figure = _figure(plot.traces(owner_scene.scene(state)), plot.layout(owner_scene.scene(state)))
         self.figure._config = {**self.figure._config, "displayModeBar": False}
         self.drawn: list[dict] = []
 
