@@ -12,7 +12,7 @@ from dcplab.errors import CourseError
 
 
 def run(*words: str, **kwargs) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "dcplab", *words], capture_output=True, text=True, timeout=60, **kwargs)
+    return subprocess.run([sys.executable, "-m", "dcplab", *words], capture_output=True, text=True, timeout=180, **kwargs)
 
 
 def command(action) -> types.SimpleNamespace:
@@ -36,7 +36,7 @@ def test_help_lists_every_command_and_loads_nothing_heavy():
         "import sys; from dcplab import cli; cli.main(['--help']);"
         "print([m for m in ('torch', 'triton', 'tilelang', 'jupyterlab', 'nbgrader', 'plotly', 'numpy') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=180)
     assert done.stdout.splitlines()[-1] == "[]"
     for name in [*cli.names(), "test"]:
         assert f"\n  {name:<10}" in done.stdout
@@ -107,7 +107,7 @@ def test_a_wrong_word_is_status_2_and_not_a_traceback():
 
 def test_a_closed_pipe_is_no_error():
     line = f"'{sys.executable}' -u -m dcplab --help | true; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, timeout=180)
     assert done.stdout.strip() == "0" and done.stderr == ""
 
 

@@ -23,7 +23,7 @@ from dcplab.mode import Mode
 
 GIB = 1 << 30
 DISK_GIB, MEMORY_GIB = 2, 4  # room for kernel caches and a notebook; a kernel with torch, a fork server, a child
-PROBE_TIMEOUT_S = 60
+PROBE_TIMEOUT_S = 120
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 

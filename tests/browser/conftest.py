@@ -12,7 +12,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(item.fspath).parent == Path(__file__).parent:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

@@ -7,6 +7,8 @@ from desk import plain
 
 from dcplab import catalog, percent
 
+pytestmark = pytest.mark.xdist_group("browser")  # one sitting, in order: xdist reads the mark before a conftest could add it
+
 
 @pytest.fixture(scope="module")
 def lab(sitting):
