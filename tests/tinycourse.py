@@ -48,7 +48,7 @@ from dcplab.check.model import Case, Part
 LAB = dict(id="01", name="01_tiny", title="A tiny lab", minutes=10)
 PARTS = [
     Part(
-        id=part, entry=entry, title=entry, points=points, minutes=5, question="Who owns it?", timeout_s=4,
+        id=part, entry=entry, title=entry, points=points, minutes=5, question="Who owns it?", timeout_s=10,
         hints=("one", "two", "three"),
         cases=lambda draw: [Case(args=(draw.int(10, 99), 4), size=1), Case(args=(2**40 + draw.int(1, 9), 6), size=2)],
     )
