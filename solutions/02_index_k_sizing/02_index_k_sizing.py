@@ -565,12 +565,15 @@ def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
 lab.check("2g")
 
 # %% [markdown]
-# The report says that the fix cost "about 5 GB" a GPU. Check it: 11 layers, C = 455,744, D = 8.
+# The report says that the fix cost "about 5 GB" a GPU. Check it: 11 layers, C = 455,744, D = 8. And see what the eight ranks
+# gain: 11 layers with rows of 1,024 bytes, all 11 with an index-K. Try a D of 64 too: where does it end?
 
 # %%
 extra = lab.run("2g", 11, C, D)
 if extra is not None:
     print(f"{extra:,} bytes, {extra / 1e9:.2f} GB")
+    gain = lab.run("2g", 11, 11, 1024, D, function="capacity_gain")
+    print(f"{D} ranks hold {gain:.2f} times the tokens")
 
 # %% [markdown]
 # <details><summary>Expected output</summary>

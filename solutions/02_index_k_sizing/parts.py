@@ -113,7 +113,7 @@ def _bound_cases(draw: Draw) -> list[Case]:
 
 
 def _pool_cases(draw: Draw) -> list[Case]:
-    size, other = 64 * draw.int(3, 9), 64 * draw.int(20, 40)
+    size, other = 64 * draw.int(3, 9), 64 * draw.int(20, 40) + 2
     own = 64 * draw.int(50, 60) + 1  # what the inner pool takes where it is told nothing
     return _numbered(
         [

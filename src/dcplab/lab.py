@@ -147,10 +147,11 @@ def predict(part: str, answer: str | None = None) -> Any:
     return prediction.form(lab, found)
 
 
-def run(part: str, *args: Any, **kwargs: Any) -> Any:
+def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:
     """Your present answer to a part on arguments of your own, in a child. Returns its result; what it prints is printed.
 
-    An answer that is not finished, or that fails, gives None and a sentence, so that Run All goes past it.
+    ``function`` names the one to call where a part has several. An answer that is not finished, or that fails, gives None and
+    a sentence, so that Run All goes past it.
     """
     lab = catalog.of_part(part)
     found = lab.part(part)
@@ -161,7 +162,7 @@ def run(part: str, *args: Any, **kwargs: Any) -> Any:
         print(f"{found.id} is not finished yet: it still ends in `raise NotImplementedError`.")
         return None
     try:
-        value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print)
+        value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print, function=function)
     except CourseError as problem:
         print(problem)
         return None
@@ -180,8 +181,12 @@ def program_of(lab: catalog.Lab, part: Part) -> Program:
     cells = [cell for cell in history.input_hist_raw if cell and cell.strip()]
     found = extract(cells, part.names, folder=os.getcwd())
     if found.problem and not found.unreadable:
-        return replace(found, problem=f"No cell that was run defines `{part.entry}`: run the cell with your answer first.")
+        return replace(found, problem=_not_run(found.problem))
     return found
+
+
+def _not_run(problem: str) -> str:
+    return f"{problem.rstrip('.').replace('No cell', 'No cell that was run')}: run the cell with your answer first."
 
 
 def _judge(lab: catalog.Lab, part: str, seed: int | None) -> CheckResult:

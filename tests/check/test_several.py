@@ -6,6 +6,7 @@ from dcplab.check import judge
 from dcplab.check.extract import extract
 from dcplab.check.judge import Key
 from dcplab.check.model import Case, Part
+from dcplab.errors import CourseError
 
 STARTER = "def half(n):\n    raise NotImplementedError\n\ndef twice(m):\n    raise NotImplementedError\n"
 RIGHT = "STEP = 2\n\ndef half(n):\n    return n // STEP\n\ndef twice(m):\n    return m * STEP\n"
@@ -50,6 +51,14 @@ def test_one_that_is_not_right(source, outcome, says):
     found = judged(source)
     assert (found.outcome, found.points) == (outcome, 0), found.message
     assert says in found.message
+
+
+def test_lab_run_calls_the_one_that_is_asked_for():
+    program = extract([RIGHT], PART.names)
+    assert judge.call(PART, program, (8,), {}, "cpu")[0] == 4
+    assert judge.call(PART, program, (8,), {}, "cpu", function="twice")[0] == 16
+    with pytest.raises(CourseError, match="Part 99a has no function 'thrice'; it has half, twice"):
+        judge.call(PART, program, (8,), {}, "cpu", function="thrice")
 
 
 def test_a_failure_names_the_parameters_of_the_function_that_failed():

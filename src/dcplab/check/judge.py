@@ -131,13 +131,18 @@ def pack(case: Case | Launch) -> dict[str, Any]:
     }
 
 
-def call(part: Part, program: Program, args: tuple, kwargs: dict, mode: str, note: Note | None = None) -> tuple[Any, str]:
+def call(
+    part: Part, program: Program, args: tuple, kwargs: dict, mode: str, note: Note | None = None, function: str = ""
+) -> tuple[Any, str]:
     """One answer on arguments of one's own: what it returned, and what it printed. Raises CourseError if it did not return.
 
     A Triton kernel is launched as its part says (``Part.launch``) and gives the buffer that it wrote (a dict if several).
+    ``function`` is one of the part's names; empty: its entry.
     """
+    if function and function not in part.names:
+        raise CourseError(f"Part {part.id} has no function {function!r}; it has {', '.join(part.names)}.")
     try:
-        case = part.launch(*args, **kwargs) if part.launch else Case(args, kwargs)
+        case = part.launch(*args, **kwargs) if part.launch else Case(args, kwargs, call=function)
     except (TypeError, ValueError) as e:  # the arguments are a person's
         takes = ", ".join(inspect.signature(part.launch).parameters) if part.launch else "other arguments"
         raise CourseError(f'lab.run("{part.id}", ...) takes {takes}. ({e})') from None
