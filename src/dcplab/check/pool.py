@@ -31,6 +31,7 @@ from typing import Any
 from dcplab import paths
 from dcplab.errors import CourseError
 
+STUCK = "Stack (most recent call first)"  # how faulthandler begins
 START_S = 180.0  # a first import of torch from a cold disk
 OUTPUT_KEPT, OUTPUT_LIMIT = 1 << 16, 32 << 20
 RESULT_LIMIT = 256 << 20
@@ -261,7 +262,7 @@ def _run(server: _Server, job: bytes, key: bytes, wall_s: float, memory_bytes: i
     run = Run(**outcome, elapsed_s=time.perf_counter() - started)
     run.stdout, run.stderr = stdout.text(), stderr.text()
     if run.status == "timeout":
-        run.stderr, _, run.stuck = run.stderr.rpartition("Current thread")
+        run.stderr, _, run.stuck = run.stderr.rpartition(STUCK)
         run.stderr = run.stderr if run.stuck else stderr.text()
     run.records, broken = _records(bytes(result.data), key)
     if run.status == "done" and (broken or run.exit != 0):
@@ -350,14 +351,14 @@ def _watch(link: socket.socket, fds: Sequence[int], deadline: float, memory_byte
     return {"status": status, "exit": exit_code, "streams": streams}
 
 
-def _let_print(stream: _Stream, patience_s: float = 1.0) -> None:
+def _let_print(stream: _Stream, patience_s: float = 3.0) -> None:
     """Waits until a stuck child has said where it is, or does not. On a busy machine that takes a while."""
     end = time.perf_counter() + patience_s
     while stream.open and time.perf_counter() < end:
         before = stream.seen
         time.sleep(0.03)
         stream.drain()
-        if b"Current thread" in stream.data and stream.seen == before:
+        if STUCK.encode() in stream.data and stream.seen == before:
             return
 
 
