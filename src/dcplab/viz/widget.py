@@ -1,22 +1,16 @@
 """The live owner table: controls, a plotly figure and a text table over `owner_state` and `owner_scene`.
 
-A thin shell: it holds a `State`, and every control makes another one. What cannot be drawn becomes a sentence above the
-picture, which stays as it was.
+What cannot be drawn becomes a sentence above the picture, which stays as it was.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from html import escape
 
-from . import owner_scene, owner_state, plot, table
+from . import live, owner_scene, owner_state, table
+from .live import control
 from .owner_state import State
 from .picture import Picture, notice
-
-# The static picture is there for viewers without a kernel. Where the live table has been drawn, this hides it.
-_HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
-_NO_KERNEL = "This table is live where a kernel runs: run this cell in JupyterLab."
 
 
 def owner_table(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> OwnerTable | Picture:
@@ -54,119 +48,46 @@ class OwnerTable:
         return self.picture.text
 
     def _ipython_display_(self) -> None:
-        """First the static picture, which every viewer has; then the live view, which hides it."""
-        from IPython.display import display
-
-        picture = self.picture
-        html = f'<div class="dcplab-static">{picture.html}<p>{_NO_KERNEL}</p></div>'
-        display({"text/html": html, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
-        try:
-            view = self.widget._repr_mimebundle_()
-        except Exception as error:  # no ipywidgets, no anywidget, no comm: the static picture is there already
-            display({"text/plain": f"There is no live table here ({type(error).__name__}: {error})."}, raw=True)
-            return
-        bundle, metadata = view if isinstance(view, tuple) else (view, {})
-        display({**bundle, "text/plain": _NO_KERNEL}, raw=True, metadata=metadata)
+        live.show(self.picture, "table", lambda: self.widget)
 
 
-def _figure(traces: list[dict], layout: dict):
-    """A plotly FigureWidget whose first message to the browser holds its traces.
-
-    Plotly's own opens empty and sends the traces after. A busy browser draws in between, and then stays blank.
-    """
-    import plotly.graph_objects as go
-
-    class FigureWidget(go.FigureWidget):
-        _whole = False
-
-        def open(self) -> None:
-            if self._whole:
-                super().open()
-
-    figure = FigureWidget(traces, layout)
-    figure._whole = True
-    figure.open()
-    return figure
-
-
-class _Live:
+class _Live(live.Live):
     def __init__(self, owner: OwnerTable):
         import ipywidgets as w
 
+        super().__init__(owner_scene.scene(owner.state))
         self.owner = owner
-        self.busy = False
         state = owner.state
-
-        def sized(make: type, text: str, tip: str, width: int, label: int, **more):
-            layout, style = w.Layout(width=f"{width}px"), {"description_width": f"{label}px"}
-            return make(description=text, tooltip=tip, layout=layout, style=style, **more)
-
         most = max(8, state.dcp_size)
-        self.d = sized(w.IntSlider, "D", "DCP group size", 230, 20, min=1, max=most)
-        self.p = sized(w.IntText, "P", "slots of a page", 110, 20)
-        self.c = sized(w.IntText, "C", "rows of a rank's pool, spare page not counted", 130, 20)
-        self.first = sized(w.IntText, "first loc", "first loc shown", 155, 60)
-        self.last = sized(w.IntText, "last loc", "last loc shown", 155, 60)
-        self.request = sized(w.Dropdown, "request", "the request that is looked at", 180, 55)
-        self.position = sized(w.IntSlider, "position", "position in the request", 235, 55)
-        self.loc = sized(w.IntSlider, "loc", "the selected loc", 215, 30)
-        before = w.Button(description="loc - 1", tooltip="previous loc", layout=w.Layout(width="70px"))
-        after = w.Button(description="loc + 1", tooltip="next loc", layout=w.Layout(width="70px"))
-        self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
-        self.figure = _figure(plot.traces(owner_scene.scene(state)), plot.layout(owner_scene.scene(state)))
-        self.figure._config = {**self.figure._config, "displayModeBar": False}
-        self.drawn: list[dict] = []
+        self.d = control(w.IntSlider, "D", "DCP group size", 230, 20, min=1, max=most)
+        self.p = control(w.IntText, "P", "slots of a page", 110, 20)
+        self.c = control(w.IntText, "C", "rows of a rank's pool, spare page not counted", 130, 20)
+        self.first = control(w.IntText, "first loc", "first loc shown", 155, 60)
+        self.last = control(w.IntText, "last loc", "last loc shown", 155, 60)
+        self.request = control(w.Dropdown, "request", "the request that is looked at", 180, 55)
+        self.position = control(w.IntSlider, "position", "position in the request", 235, 55)
+        self.loc = control(w.IntSlider, "loc", "the selected loc", 215, 30)
+        before = control(w.Button, "loc - 1", "previous loc", 70)
+        after = control(w.Button, "loc + 1", "next loc", 70)
 
-        for control in (self.d, self.p, self.c):
-            control.observe(self._guarded(self._new_geometry), "value")
-        for control in (self.first, self.last):
-            control.observe(self._guarded(self._new_range), "value")
-        self.request.observe(self._guarded(lambda: owner_state.with_request(self.state, self.request.value)), "value")
-        self.position.observe(self._guarded(self._new_position), "value")
-        self.loc.observe(self._guarded(lambda: owner_state.with_selected(self.state, self.loc.value)), "value")
-        before.on_click(self._guarded(lambda: owner_state.with_selected(self.state, self.state.selected - 1)))
-        after.on_click(self._guarded(lambda: owner_state.with_selected(self.state, self.state.selected + 1)))
+        for part in (self.d, self.p, self.c):
+            part.observe(self.guarded(self._new_geometry), "value")
+        for part in (self.first, self.last):
+            part.observe(self.guarded(self._new_range), "value")
+        self.request.observe(self.guarded(lambda: owner_state.with_request(self.state, self.request.value)), "value")
+        self.position.observe(self.guarded(self._new_position), "value")
+        self.loc.observe(self.guarded(lambda: owner_state.with_selected(self.state, self.loc.value)), "value")
+        before.on_click(self.guarded(lambda: owner_state.with_selected(self.state, self.state.selected - 1)))
+        after.on_click(self.guarded(lambda: owner_state.with_selected(self.state, self.state.selected + 1)))
         self.figure.data[-1].on_click(self._clicked)
-
-        folded = w.Accordion([self.table], titles=("The same as a table",))
-        row = w.Layout(flex_flow="row wrap")
-        self.box = w.VBox(
-            [
-                w.HTML(_HIDE_STATIC),
-                w.Box([self.d, self.p, self.c, self.first, self.last], layout=row),
-                w.Box([self.request, self.position, self.loc, before, after], layout=row),
-                self.message,
-                self.sentence,
-                self.figure,
-                self.legend,
-                folded,
-            ]
+        self.box = self.assemble(
+            [self.d, self.p, self.c, self.first, self.last], [self.request, self.position, self.loc, before, after]
         )
-        self.box.add_class("dcplab-live")
-        self._show(state)
+        self.show(state)
 
     @property
     def state(self) -> State:
         return self.owner.state
-
-    def _guarded(self, new_state: Callable[[], State]) -> Callable:
-        """A callback that shows the state it is given, or one sentence. It never raises, and it ignores its own echoes."""
-
-        def call(*_) -> None:
-            if self.busy:
-                return
-            try:
-                state = new_state()
-            except ValueError as error:
-                self._say(f"{str(error)[:1].upper()}{str(error)[1:]} The picture below still shows the last good values.")
-            except Exception as error:
-                self._say(
-                    f"That did not work ({type(error).__name__}: {error}). The picture below still shows the last good values."
-                )
-            else:
-                self._show(state)
-
-        return call
 
     def _new_geometry(self) -> State:
         return owner_state.with_geometry(
@@ -185,14 +106,10 @@ class _Live:
     def _clicked(self, trace, points, _) -> None:
         loc = next((trace.customdata[i] for i in points.point_inds), None)
         if loc is not None:
-            self._guarded(lambda: owner_state.with_selected(self.state, int(loc)))()
+            self.guarded(lambda: owner_state.with_selected(self.state, int(loc)))()
 
-    def _say(self, text: str) -> None:
-        mark = '<span style="background:#f3d98b;color:#10151d;padding:3px 8px;border-radius:3px">'
-        self.message.value = f'<div role="alert">{mark}{escape(text)}</span></div>' if text else ""
-
-    def _show(self, state: State) -> None:
-        """Makes every part show ``state``. Controls are set quietly; only traces that changed are sent."""
+    def show(self, state: State) -> None:
+        """Makes every part show ``state``. Controls are set quietly."""
         self.owner.state = state
         self.busy = True
         try:
@@ -200,13 +117,10 @@ class _Live:
                 self._set_controls(state)
         finally:
             self.busy = False
-        self._say("")
         picture = owner_scene.picture(state)
-        self.sentence.value = f'<div role="status" aria-live="polite">{escape(owner_scene.sentence(state))}</div>'
-        self.legend.value = escape(owner_scene.legend(state))
         index = state.shown.index(state.selected)
-        self.table.value = f'<div style="max-height:320px;overflow:auto">{table.to_html(picture.table, index)}</div>'
-        self._draw(picture)
+        self.tell(owner_scene.sentence(state), owner_scene.legend(state), table.to_html(picture.table, index))
+        self.draw(picture.scene)
 
     def _set_controls(self, state: State) -> None:
         self.d.value, self.p.value, self.c.value = state.dcp_size, state.page_size, state.size
@@ -223,15 +137,3 @@ class _Live:
             self.position.value = holder[1]
         self.loc.min, self.loc.max = 0, state.largest
         self.loc.value = state.selected
-
-    def _draw(self, picture: Picture) -> None:
-        traces, layout = plot.traces(picture.scene), plot.layout(picture.scene)
-        with self.figure.batch_update():
-            for i, trace in enumerate(traces):
-                if self.drawn and self.drawn[i] == trace:
-                    continue
-                self.figure.data[i].update({key: trace[key] for key in plot.CHANGING if key in trace})
-            size = {key: layout[key] for key in ("width", "height", "xaxis", "yaxis")}
-            if (self.figure.layout.width, self.figure.layout.height) != (layout["width"], layout["height"]):
-                self.figure.update_layout(size)
-        self.drawn = traces

@@ -1,0 +1,130 @@
+"""What every live view has in common: a static picture that stays in a saved notebook, a figure that is updated in place, and
+a message line. A live view is a thin shell: it holds a state, and every control makes another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+from . import plot
+from .palette import STYLES
+from .picture import Picture
+from .scene import Scene
+
+# The static picture is there for viewers without a kernel. Where the live view has been drawn, this hides it.
+_HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
+_NO_KERNEL = "This {0} is live where a kernel runs: run this cell in JupyterLab."
+
+
+def show(picture: Picture, name: str, widget: Callable) -> None:
+    """First the static picture, which every viewer has; then the live view that ``widget()`` makes, which hides it."""
+    from IPython.display import display
+
+    none = _NO_KERNEL.format(name)
+    html = f'<div class="dcplab-static">{picture.html}<p>{none}</p></div>'
+    display({"text/html": html, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
+    try:
+        view = widget()._repr_mimebundle_()
+    except Exception as error:  # no ipywidgets, no anywidget, no comm: the static picture is there already
+        display({"text/plain": f"There is no live {name} here ({type(error).__name__}: {error})."}, raw=True)
+        return
+    bundle, metadata = view if isinstance(view, tuple) else (view, {})
+    display({**bundle, "text/plain": none}, raw=True, metadata=metadata)
+
+
+def figure_widget(scene: Scene):
+    """A plotly FigureWidget whose first message to the browser holds its traces.
+
+    Plotly's own opens empty and sends the traces after. A busy browser draws in between, and then stays blank.
+    """
+    import plotly.graph_objects as go
+
+    class FigureWidget(go.FigureWidget):
+        _whole = False
+
+        def open(self) -> None:
+            if self._whole:
+                super().open()
+
+    figure = FigureWidget(plot.traces(scene), plot.layout(scene))
+    figure._whole = True
+    figure.open()
+    figure._config = {**figure._config, "displayModeBar": False}
+    return figure
+
+
+def control(make: type, text: str, tip: str, width: int, label: int = 0, **more):
+    """An ipywidgets control of a given width, with a description of ``label`` pixels (0 for a button)."""
+    import ipywidgets as w
+
+    style = {"style": {"description_width": f"{label}px"}} if label else {}
+    return make(description=text, tooltip=tip, layout=w.Layout(width=f"{width}px"), **style, **more)
+
+
+class Live:
+    """Base of the live views. ``show(state)``, of the subclass, makes every part show a state."""
+
+    def __init__(self, scene: Scene):
+        import ipywidgets as w
+
+        self.busy = False
+        self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
+        self.figure = figure_widget(scene)
+        self.drawn: list[dict] = []
+
+    def show(self, state) -> None:
+        raise NotImplementedError
+
+    def assemble(self, *rows):
+        """The view: rows of controls, then message, sentence, figure, legend and the folded table."""
+        import ipywidgets as w
+
+        folded = w.Accordion([self.table], titles=("The same as a table",))
+        lines = [w.Box(list(row), layout=w.Layout(flex_flow="row wrap")) for row in rows]
+        box = w.VBox([w.HTML(_HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, folded])
+        box.add_class("dcplab-live")
+        return box
+
+    def guarded(self, new_state: Callable) -> Callable:
+        """A callback that shows the state it is given, or one sentence. It never raises, and it ignores its own echoes."""
+
+        def call(*_) -> None:
+            if self.busy:
+                return
+            kept = "The picture below still shows the last good values."
+            try:
+                state = new_state()
+            except ValueError as error:
+                self.say(f"{str(error)[:1].upper()}{str(error)[1:]} {kept}")
+            except Exception as error:
+                self.say(f"That did not work ({type(error).__name__}: {error}). {kept}")
+            else:
+                self.show(state)
+
+        return call
+
+    def say(self, text: str) -> None:
+        look = STYLES["notice"]
+        mark = f'<span style="background:{look.fill};color:{look.ink};padding:3px 8px;border-radius:3px">'
+        self.message.value = f'<div role="alert">{mark}{escape(text)}</span></div>' if text else ""
+
+    def tell(self, sentence: str, legend: str, table_html: str) -> None:
+        """The words around the figure. Whatever the message line said is over."""
+        self.say("")
+        self.sentence.value = f'<div role="status" aria-live="polite">{escape(sentence)}</div>'
+        self.legend.value = escape(legend)
+        self.table.value = f'<div style="max-height:320px;overflow:auto">{table_html}</div>'
+
+    def draw(self, scene: Scene) -> None:
+        """Only traces that changed are sent."""
+        traces, layout = plot.traces(scene), plot.layout(scene)
+        with self.figure.batch_update():
+            for i, trace in enumerate(traces):
+                if self.drawn and self.drawn[i] == trace:
+                    continue
+                self.figure.data[i].update({key: trace[key] for key in plot.CHANGING if key in trace})
+            size = {key: layout[key] for key in ("width", "height", "xaxis", "yaxis")}
+            if (self.figure.layout.width, self.figure.layout.height) != (layout["width"], layout["height"]):
+                self.figure.update_layout(size)
+        self.drawn = traces
