@@ -386,11 +386,14 @@ viz.memory_map(
 #
 # *10 points, 8 minutes.*
 #
-# "Check the index before you use it" sounds easy. Upstream has several such checks, and two of them were wrong in opposite
-# ways. One held locs against the number of rows: a false alarm for legal locs. The report met it *after* the first fix: loc
-# 2,937,855 against a bound of 382,976. One was then multiplied by D and holds for locs, except for the last (D - 1) * P.
+# "Check the index before you use it" sounds easy. Look what became of two such checks upstream:
 #
-# Both run, in the engine, on a server that has no other defect:
+# * The check before the c-KV write held locs against the number of rows: a false alarm for legal locs. #33432 multiplied its
+#   bound by D. For a draft, whose size has been multiplied already, it is D times too large now, and never fires.
+# * The capacity assert on the flattened page table did the same. The report met it *after* the first fix: loc 2,937,855
+#   against a bound of 382,976. #36989 made the bound C * D + P, which still rejects the last (D - 1) * P legal locs.
+#
+# The first as it was, and the second as #36989 left it, on a server that has no other defect:
 
 # %%
 replay("above", defects="oob_bound")
