@@ -97,6 +97,15 @@ def test_assemble_ragged(device, dcp_size, lens, width, dtype, gap, known, seed)
     memory.unchanged(shards, extend, *tables)
 
 
+def test_an_empty_prefix_fills_no_rows(device):
+    """Request 0 has no prefix and starts at position 2 of D = 3: ``ceil((0 + 2) / 3)`` is 1, but it must fill no row."""
+    prefix = torch.arange(12, dtype=torch.float32).view(4, 3)
+    shards = gathered([prefix[:0], prefix], [2, 1], 3, lambda *shape: torch.full((*shape, 3), torch.nan)).to(device)
+    lens = [torch.tensor(x, device=device) for x in ([0, 4], [2, 1], [0, 0])]
+    for module in (ragged, reference):
+        assert torch.equal(module.assemble_ragged(shards, shards[0, :0], *lens, 3), prefix.to(device))
+
+
 def test_what_does_not_fit_is_refused(device):
     pool, picked = torch.zeros(4, 8, device=device), torch.tensor([1, 2], device=device)
     lens, shards = torch.tensor([2, 0], device=device), torch.zeros(2, 2, 8, device=device)
