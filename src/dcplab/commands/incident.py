@@ -25,6 +25,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--typed", action="store_true", help="refuse the first index of a wrong space, before data is wrong")
     parser.add_argument("--strict", action="store_true", help="refuse the first index outside its buffer")
     parser.add_argument("--masked-reads", action="store_true", help="reads outside are masked, as kernels that guard do")
+    parser.add_argument(
+        "--stored",
+        action="store_true",
+        help="only store the long requests' bodies, and extend their last pages (for full scale)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the outcome as JSON too (- for standard output, instead of text)")
 
 
@@ -66,17 +71,17 @@ def run(args: argparse.Namespace) -> int:
     wish = wish_of(args)
     level = args.level or scenario.default_level(chosen)
     scenario.check_room(launch.config(wish), level)  # bad input is refused before any process is started
-    launch.on_every_rank(wish, play, chosen, level, (args.typed, args.strict, args.masked_reads), args.json)
+    launch.on_every_rank(wish, play, chosen, level, (args.typed, args.strict, args.masked_reads, args.stored), args.json)
     return 0
 
 
-def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool], to_json: str | None) -> None:
+def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
     """One process's share of the story; the one that hosts rank 0 prints."""
     from dcplab.engine import comm, launch, report, scenario
     from dcplab.engine.scheduler import Engine
     from dcplab.engine.typed import SpaceError
 
-    typed, strict, masked = modes
+    typed, strict, masked, stored = modes
     device = launch.device(wish)
     config = scenario.settings(launch.config(wish), chosen)
     ranks = comm.make(wish.ranks, wish.dcp_size, device)
@@ -87,7 +92,7 @@ def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool
             if ranks.leads:
                 print(f"Refused before any data: {error}")
             return
-        out = scenario.story(engine, level, _progress if ranks.leads else None)
+        out = scenario.story(engine, level, _progress if ranks.leads else None, stored)
         if not ranks.leads:
             return
         if sys.stderr.isatty():

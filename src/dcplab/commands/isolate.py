@@ -103,12 +103,15 @@ def _rows(wish, todo, jobs, stored, neighbours):
 
 def one(wish, left: frozenset[str], level: str, stored: bool, neighbours: bool):
     """One run on a fresh server."""
+    import gc
+
     import torch
 
     from dcplab.engine import comm, launch, report, scenario
     from dcplab.engine.scheduler import Engine
 
     device = launch.device(wish)
+    gc.collect()  # at full scale two servers may not fit a GPU at once
     if device == "cpu":
         torch.set_num_threads(wish.threads)
     engine = Engine(launch.config(wish), left, comm.make("local", wish.dcp_size, device), neighbours=neighbours)
