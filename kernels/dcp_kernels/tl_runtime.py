@@ -18,6 +18,7 @@ import tilelang
 import tilelang.language as T
 import torch
 
+tilelang.set_log_level("ERROR")  # else it announces every compilation on stderr, in learners' notebooks too
 DEBUG = os.environ.get("DCP_KERNELS_DEBUG", "0") not in ("", "0")
 HOPPER = "sm_90a"
 SMEM_LIMIT = 232_448  # dynamic shared memory a block can have on sm_90, bytes

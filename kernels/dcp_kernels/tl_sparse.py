@@ -25,6 +25,7 @@ block back as soon as it is done with it, and P lies in the block's own rope col
 
 import tilelang.language as T
 import torch
+
 from dcp_kernels import tl_runtime
 
 LATENT = 512  # columns of a c-KV row that are also its value
@@ -107,7 +108,7 @@ def tile(*, heads, rope, block_h=16, block=BLOCK, threads=128, stages=0, dtype="
 
 
 def specialized(*, heads, rope, dtype="bfloat16", out_dtype=None):
-    """The sm_90a kernel: 64 heads a program (missing ones are zeros and are not stored), four warpgroups, two blocks in flight."""
+    """The sm_90a kernel: 64 heads a program (missing ones are zeros, not stored), four warpgroups, two blocks in flight."""
     width, half = LATENT + rope, LATENT // 2
     tokens, rows, topk, splits = T.dynamic("tokens"), T.dynamic("rows"), T.dynamic("topk"), T.dynamic("splits")
     acc = "float32"
@@ -298,7 +299,7 @@ specialized.pass_configs = {"tl.enable_fast_math": True}
 
 
 def combine(*, heads, threads=128, dtype="float32"):
-    """Merge the splits of ``tile`` or ``specialized``: ``parts [T, S, H, 512]`` fp32 and ``lses [T, S, H]`` to ``[T, H, 512]``, ``[T, H]``.
+    """Merge splits: ``parts [T, S, H, 512]`` fp32 and ``lses [T, S, H]`` to ``out [T, H, 512]`` and ``lse [T, H]``.
 
     A split whose LSE is -inf saw no key and weighs zero, whatever its output holds.
     """
@@ -329,7 +330,7 @@ def combine(*, heads, threads=128, dtype="float32"):
                         o[d] += weight * parts[bt, i, bh, d]
             for d in T.Parallel(LATENT):
                 out[bt, bh, d] = T.if_then_else(total == 0, 0, o[d] / total)
-            for d in T.Parallel(1):
+            for _ in T.Parallel(1):
                 lse[bt, bh] = T.if_then_else(total == 0, -T.infinity("float32"), T.log2(total) + top)
 
     return sparse_mla_combine

@@ -1,5 +1,6 @@
 """Every TileLang kernel, as the public functions launch it on a Hopper GPU, compiles for sm_90a on a machine without one."""
 
+import re
 import shutil
 
 import pytest
@@ -10,11 +11,11 @@ pytestmark = pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc
 # (builder, static parameters, most registers, most bytes spilled, are tensor cores fed by warpgroup instructions)
 KERNELS = {
     "attention 512+64, 128 heads": (tl_sparse.specialized, dict(heads=128, rope=64), 128, 16, True),
-    "attention 512+0, 64 heads, a split": (tl_sparse.specialized, dict(heads=64, rope=0, out_dtype="float32"), 128, 16, True),
-    "attention 512+64, 16 heads": (tl_sparse.specialized, dict(heads=16, rope=64), 128, 16, True),
-    "attention in tiles": (tl_sparse.tile, dict(heads=16, rope=64, dtype="bfloat16"), 255, 0, False),
+    "attention 512+0, 16 heads, a split": (tl_sparse.specialized, dict(heads=16, rope=0, out_dtype="float32"), 128, 16, True),
+    "attention in tiles": (tl_sparse.tile, dict(heads=16, rope=64, dtype="bfloat16"), 255, 64, False),
     "combine": (tl_sparse.combine, dict(heads=128, dtype="bfloat16"), 64, 0, False),
-    "indexer, paged": (tl_indexer.paged, dict(heads=64), 128, 0, True),
+    "indexer, paged": (tl_indexer.paged_specialized, dict(heads=64), 128, 0, True),
+    "indexer, paged in tiles": (tl_indexer.paged, dict(heads=32), 128, 0, True),
     "indexer, ragged fp8": (tl_indexer.ragged_specialized, dict(heads=64, **tl_indexer.SPECIALIZED[64]), 168, 0, True),
     "indexer, ragged bf16": (
         tl_indexer.ragged_specialized,
@@ -24,14 +25,14 @@ KERNELS = {
         True,
     ),
     "indexer, ragged in tiles": (tl_indexer.ragged, dict(heads=16), 128, 0, True),
-    # Proving the bounds of the scans takes the compiler half a minute.
-    "top-k": pytest.param(tl_topk.select, dict(topk=2048), 40, 0, False, marks=pytest.mark.slow),
+    "top-k, few rows": (tl_topk.select, dict(topk=2048), 64, 0, False),
+    "top-k, many rows": (tl_topk.select, dict(topk=2048, lanes=256, each=16, copies=4), 128, 0, False),
 }
 
 
 @pytest.mark.parametrize(
     "builder, static, registers, spilled, warpgroups",
-    [v if hasattr(v, "marks") else pytest.param(*v) for v in KERNELS.values()],
+    list(KERNELS.values()),
     ids=list(KERNELS),
 )
 def test_compiles_for_hopper(builder, static, registers, spilled, warpgroups):
@@ -41,3 +42,20 @@ def test_compiles_for_hopper(builder, static, registers, spilled, warpgroups):
     assert found["spills"] <= spilled
     assert found["shared"] <= tl_runtime.SMEM_LIMIT
     assert found["wgmma"] == warpgroups
+
+
+@pytest.mark.parametrize(
+    "builder, static, buffers",
+    [
+        (tl_sparse.specialized, dict(heads=128, rope=64), ["kv", "indices", "out"]),
+        (tl_sparse.combine, dict(heads=128, dtype="bfloat16"), ["parts", "out"]),
+    ],
+    ids=["attention", "combine"],
+)
+def test_addresses_are_64_bits_wide(builder, static, buffers):
+    """Every subscript of a tensor that can pass 2^31 elements is computed in int64."""
+    source = tl_runtime.compile_check(builder, **static)["source"]
+    for name in buffers:
+        subscripts = re.findall(rf"\b{name}\)?\[(.*)", source) + re.findall(rf"\b{name} \+ (.*)", source)
+        assert subscripts, f"no access to {name} found"
+        assert all("int64_t" in s for s in subscripts), name
