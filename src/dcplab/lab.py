@@ -13,26 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dcplab import catalog, mode, state
+from dcplab import catalog, mode, prediction, state
 from dcplab.check import judge, pool, report
 from dcplab.check.extract import Program, extract, unfinished
 from dcplab.check.model import CheckResult, Part
 from dcplab.errors import CourseError
+from dcplab.shown import Shown
 
 __all__ = ["check", "explain", "hint", "predict", "progress", "reset", "run", "start"]
-
-
-class Shown:
-    """Something to read: text in a terminal, HTML in a notebook."""
-
-    def __init__(self, text: str, html_text: str | None = None):
-        self.text, self._html = text, html_text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return self._html if self._html is not None else f"<pre>{html.escape(self.text)}</pre>"
 
 
 class Checked(Shown):
@@ -136,8 +124,6 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
 
 def predict(part: str, answer: str | None = None) -> Any:
     """Asks the part's question before you run anything: a form, or with ``answer`` at once. Never waits."""
-    from dcplab import prediction
-
     lab = catalog.of_part(part)
     found = lab.part(part)
     if found.prediction is None:

@@ -22,11 +22,14 @@ def solutions() -> Path:
 
 
 def state_dir() -> Path:
-    """Progress, backups and logs: ``DCPLAB_STATE``, else ``.dcplab`` in the checkout, else (a read-only checkout) the user's state folder."""
+    """Where progress, backups and logs are kept: ``DCPLAB_STATE``, else ``.dcplab`` in the checkout, else the user's state folder.
+
+    The last is for a checkout that the user may not write to.
+    """
     if given := os.environ.get("DCPLAB_STATE"):
         return Path(given)
     home = root() / ".dcplab"
-    if home.is_dir() and os.access(home, os.W_OK) or not home.exists() and os.access(root(), os.W_OK):
+    if os.access(home if home.exists() else root(), os.W_OK):
         return home
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "dcplab"

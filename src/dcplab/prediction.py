@@ -13,6 +13,7 @@ from dcplab import state
 from dcplab.catalog import Lab
 from dcplab.check.model import Part, Prediction
 from dcplab.errors import CourseError
+from dcplab.shown import Shown
 
 
 def commit(lab: Lab, part: Part, answer: str) -> str:
@@ -52,8 +53,6 @@ def question(part: Part) -> str:
 
 def form(lab: Lab, part: Part) -> Any:
     """The form, or the question as text where there are no widgets. A prediction made before is shown with its verdict."""
-    from dcplab.lab import Shown
-
     asked = part.prediction
     made = state.part(lab.name, part.id).get("prediction")
     before = verdict(asked, str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""

@@ -8,7 +8,7 @@ import shutil
 
 from dcplab import mode
 from dcplab.demos import apart
-from dcplab.lab import Shown
+from dcplab.shown import Shown
 
 UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 

@@ -18,7 +18,7 @@ from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.typed import SpaceError
-from dcplab.lab import Shown
+from dcplab.shown import Shown
 
 ACTS = {"fresh": "just started", "long": "two long requests", "again": "asked again"}
 

@@ -7,7 +7,7 @@ import re
 
 from dcplab import mode
 from dcplab.demos import apart
-from dcplab.lab import Shown
+from dcplab.shown import Shown
 
 
 def faces() -> Shown:

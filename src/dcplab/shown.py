@@ -1,0 +1,18 @@
+"""What a cell shows: the same words in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+import html
+
+
+class Shown:
+    """Something to read: text in a terminal, HTML in a notebook."""
+
+    def __init__(self, text: str, html_text: str | None = None):
+        self.text, self._html = text, html_text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self._html if self._html is not None else f"<pre>{html.escape(self.text)}</pre>"
