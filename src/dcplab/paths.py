@@ -22,7 +22,7 @@ def solutions() -> Path:
 
 
 def state_dir() -> Path:
-    """Where progress, backups and logs are kept: ``DCPLAB_STATE``, else ``.dcplab`` in the checkout, else the user's state folder.
+    """Where progress, backups and logs are: ``DCPLAB_STATE``, else ``.dcplab`` in the checkout, else the user's state folder.
 
     The last is for a checkout that the user may not write to.
     """
