@@ -1,4 +1,4 @@
-"""One JupyterLab and one browser for the tests of a file: they follow one sitting, in order, in one worker."""
+"""One JupyterLab and one browser for the tests of a file. Without Chromium they skip, with the reason."""
 
 import os
 from pathlib import Path

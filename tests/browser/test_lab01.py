@@ -1,4 +1,7 @@
-"""Lab 01 in JupyterLab, as a learner goes through it: run all, use the table by keyboard, fail a check, pass it."""
+"""Lab 01 in JupyterLab, as a learner goes through it: run all, use the table by keyboard, fail a check, pass it.
+
+One sitting, in order: `./course test` keeps a file's tests in one worker.
+"""
 
 import json
 
@@ -6,8 +9,6 @@ import pytest
 from desk import plain
 
 from dcplab import catalog, percent
-
-pytestmark = pytest.mark.xdist_group("browser")  # one sitting, in order: xdist reads the mark before a conftest could add it
 
 
 @pytest.fixture(scope="module")
