@@ -121,6 +121,12 @@ def test_the_emitted_cuda_tests_the_index_and_does_not_without_the_pass():
     assert any(tests.search(line) for line in gone) and new and not any(tests.search(line) for line in new)
 
 
+def test_a_grader_does_not_wait_for_them(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    monkeypatch.setattr(apart, "call", None)  # a call would raise
+    assert three_faces.faces().text == three_faces.guard().text == "Not shown while the notebook is graded."
+
+
 def test_the_sanitizers_count_is_read_from_its_summary():
     assert memcheck.errors("========= ERROR SUMMARY: 0 errors\n") == 0
     assert memcheck.errors("x\n========= ERROR SUMMARY: 132 errors\n") == 132
