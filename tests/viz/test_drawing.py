@@ -103,10 +103,10 @@ def test_svg_and_plotly_show_the_same_texts_in_the_same_places(call):
 def test_text_and_html_hold_the_whole_table(call):
     picture = call()
     text, html = picture.text, picture.html
-    for row in picture.table.rows:
+    for row in (row for t in picture.tables for row in t.rows):
         for cell in row:
             assert cell in text
-    assert html.count("<tr>") == len(picture.table.rows) + 1
+    assert html.count("<tr>") == sum(len(t.rows) + 1 for t in picture.tables)
     assert html.count("<img") == 1 and "http" not in re.sub(r"base64,[^\"]*", "", html)
 
 

@@ -192,7 +192,7 @@ class Watcher:
             buffer.slots,
             len(away),
             first,
-            None if first is None else _address(buffer, first),
+            None if first is None else slot_address(buffer, first),
             int((away >= buffer.reach).sum()),
             hits,
         )
@@ -218,7 +218,7 @@ class Watcher:
         """What lies at the indices outside, region by region."""
         table = arena.table()
         starts = torch.tensor([start for _, start, _ in table], device=away.device)
-        address = _address(buffer, away)
+        address = slot_address(buffer, away)
         region = torch.bucketize(address, starts, right=True) - 1
         hits = []
         for i in torch.unique(region).tolist():
@@ -246,7 +246,7 @@ class Watcher:
         return tuple(hits)
 
 
-def _address(buffer: Buffer, index):
+def slot_address(buffer: Buffer, index):
     """Byte address of a slot. In an index-K page the keys come first, one after another: that is where a slot begins."""
     spec = buffer.spec
     if spec.slots_per_row == 1:

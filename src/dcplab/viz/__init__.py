@@ -1,4 +1,5 @@
-"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table` a live one."""
+"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table` and `watermark`
+return live ones."""
 
 from .lanes import kernel_lanes
 from .memory import memory_map
@@ -6,11 +7,13 @@ from .pages import two_page_tables, widened_page
 from .picture import Picture
 from .requests import flattened
 from .strips import localized, owner_strip, rank_table
+from .watermark import Watermark, watermark
 from .widget import OwnerTable, owner_table
 
 __all__ = [
     "OwnerTable",
     "Picture",
+    "Watermark",
     "flattened",
     "kernel_lanes",
     "localized",
@@ -19,5 +22,6 @@ __all__ = [
     "owner_table",
     "rank_table",
     "two_page_tables",
+    "watermark",
     "widened_page",
 ]

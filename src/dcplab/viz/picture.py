@@ -17,7 +17,8 @@ from .svg import to_svg
 
 @dataclass(frozen=True)
 class Picture:
-    """``svg``, ``text``, ``html`` and ``figure()`` show the same facts. A notebook picks what it can show.
+    """``svg``, ``text``, ``html`` and ``figure()`` show the same facts. A notebook picks what it can show. ``more`` are further
+    tables, of facts that do not fit the columns of ``table``.
 
     ``html`` carries the picture as an ``img`` with the SVG inside: viewers that clean HTML let it pass, and JupyterLab shows it
     in a notebook that it does not trust.
@@ -27,6 +28,11 @@ class Picture:
     caption: str
     scene: Scene
     table: Table
+    more: tuple[Table, ...] = ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (self.table, *self.more)
 
     @property
     def svg(self) -> str:
@@ -34,7 +40,7 @@ class Picture:
 
     @property
     def text(self) -> str:
-        return "\n".join([self.title, self.caption, "", tables.to_text(self.table)])
+        return "\n".join([self.title, self.caption, *(part for t in self.tables for part in ("", tables.to_text(t)))])
 
     @property
     def html(self) -> str:
@@ -43,7 +49,7 @@ class Picture:
             f'<figure class="dcplab-picture" style="margin:0"><img src="data:image/svg+xml;base64,{image}" '
             f'alt="{escape(self.title)}" width="{self.scene.width}" style="max-width:100%">'
             f"<figcaption><b>{escape(self.title)}.</b> {escape(self.caption)}</figcaption>"
-            f"<details><summary>The same as a table</summary>{tables.to_html(self.table)}</details></figure>"
+            f"<details><summary>The same as a table</summary>{tables.every(self.tables)}</details></figure>"
         )
 
     def figure(self):

@@ -40,6 +40,7 @@ def traces(scene: Scene) -> list[dict]:
     return [
         _lines(scene, "thread"),
         *(_boxes(name, [b for b in scene.boxes if b.style == name]) for name in STYLES),
+        _lines(scene, "limit"),
         _texts(scene),
         _lines(scene, "journey"),
         *(_outlines(mark, [b for b in scene.boxes if b.mark == mark]) for mark in MARKS),

@@ -50,7 +50,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points; ``style`` is "journey" (of the selected loc) or "thread" (of any other)."""
+    """A line through points; ``style`` is "journey" (of the selected loc), "thread" (of any other) or "limit" (a bound)."""
 
     points: tuple[tuple[float, float], ...]
     style: str = "thread"

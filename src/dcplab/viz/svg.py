@@ -30,10 +30,11 @@ def to_svg(scene: Scene, title: str) -> str:
         f"<defs>{''.join(_pattern(name) for name in used)}</defs>" if used else "",
         *(_line(line) for line in scene.lines if line.style == "thread"),
         *(f'<g fill="{_fill(name)}">{rects}</g>' for name, rects in _grouped((b.style, _rect(b)) for b in scene.boxes)),
+        *(_line(line) for line in scene.lines if line.style == "limit"),  # a bound lies on bars, and under what they say
         f'<g font-family="{FONT}" text-anchor="middle">',
         *(f"<g {look}>{texts}</g>" for look, texts in _grouped(t for b in scene.boxes for t in _texts(b))),
         "</g>",
-        *(_line(line) for line in scene.lines if line.style != "thread"),
+        *(_line(line) for line in scene.lines if line.style == "journey"),
         *(_outline(box) for box in scene.boxes if box.mark),
         "</svg>",
     ]

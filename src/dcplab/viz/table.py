@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from dcplab.check.model import Table
@@ -14,6 +15,11 @@ def to_text(table: Table) -> str:
     drawn = ["  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]
     rule = "  ".join("-" * w for w in widths)
     return "\n".join([*([table.caption] if table.caption else []), drawn[0], rule, *drawn[1:]])
+
+
+def every(tables: Sequence[Table], selected: int | None = None) -> str:
+    """Tables one below the other, as HTML; row ``selected`` is one of the first table's."""
+    return "<br>".join(to_html(t, selected if i == 0 else None) for i, t in enumerate(tables))
 
 
 def to_html(table: Table, selected: int | None = None) -> str:
