@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from dcplab.check import inexact, judge, pool, trial
+from dcplab.check import inexact, judge, pool, trial, turns
 from dcplab.check.extract import extract
+from dcplab.errors import CourseError
 
 HEAD = """@triton.jit
 def double_kernel(src, dst, n, BLOCK: tl.constexpr):
@@ -49,24 +50,32 @@ def test_a_function_of_tensors_runs_on_the_gpu_alone(small, pretend_gpu):
     assert found.outcome == "passed" and {mode for mode, _ in pretend_gpu} == {"gpu"}
 
 
-def test_one_child_at_a_time_on_a_gpu(monkeypatch, tmp_path):
-    monkeypatch.setattr(pool.tempfile, "tempdir", str(tmp_path))
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_as_many_children_at_a_time_on_a_gpu_as_it_is_told(monkeypatch, tmp_path, at_once):
+    monkeypatch.setattr(turns.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("DCPLAB_GPU_TURNS", str(at_once))
     inside, most, said = [], [], []
 
     def one():
-        with pool._turn("gpu", said.append):
+        with turns.turn("gpu", said.append):
             inside.append(1)
             most.append(len(inside))
             time.sleep(0.05)
             inside.pop()
 
-    threads = [threading.Thread(target=one) for _ in range(4)]
+    threads = [threading.Thread(target=one) for _ in range(8)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert max(most) == 1 and said and "waiting for a turn" in said[0]
+    assert max(most) == at_once and said and "waiting for a turn" in said[0]
     assert os.stat(next(tmp_path.glob("dcplab-gpu-*.lock"))).st_mode & 0o666 == 0o666, "the next user must be able to open it"
+
+
+def test_turns_that_are_no_number_are_refused(monkeypatch):
+    monkeypatch.setenv("DCPLAB_GPU_TURNS", "many")
+    with pytest.raises(CourseError, match="DCPLAB_GPU_TURNS is 'many'"), turns.turn("gpu", None):
+        pass
 
 
 def test_a_loop_bound_that_an_old_triton_cannot_interpret_is_not_the_answers_fault():

@@ -6,7 +6,7 @@ set -uo pipefail
 out=$1; shift
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$here" && mkdir -p "$out"
-export PYTHONPATH=${PYTHONPATH:-}:$here/src:$here/kernels PYTHONUNBUFFERED=1 DCPLAB_STATE=${DCPLAB_STATE:-$(mktemp -d)}
+export DCPLAB_GPU_TURNS=${DCPLAB_GPU_TURNS:-8} PYTHONPATH=${PYTHONPATH:-}:$here/src:$here/kernels PYTHONUNBUFFERED=1 DCPLAB_STATE=${DCPLAB_STATE:-$(mktemp -d)}
 python3 -m dcplab doctor | tee "$out/doctor.txt"
 for lab in ${EXECUTE-$@}; do
     echo "== $lab: the solved notebook"

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import json
 import os
-import re
 import secrets
 import selectors
 import shutil
@@ -23,12 +21,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dcplab import paths
+from dcplab.check.turns import turn
 from dcplab.errors import CourseError
 
 STUCK = "Stack (most recent call first)"  # how faulthandler begins
@@ -83,7 +82,7 @@ def run(
                 "limits": {"memory_bytes": memory_bytes, "file_bytes": FILE_BYTES},
             }
         )
-        with _turn(mode, note):
+        with turn(mode, note):
             try:
                 return _run(_server(mode, note), job, key, wall_s, memory_bytes)
             except _ServerLost:  # killed from outside, or by the answer; a fresh one gets a second try
@@ -106,32 +105,6 @@ def shutdown() -> None:
         for server in _servers.values():
             server.close()
         _servers.clear()
-
-
-@contextlib.contextmanager
-def _turn(mode: str, note: Callable[[str], None] | None) -> Iterator[None]:
-    """On a GPU, which a class may share: one child at a time, whoever asks. The wall limit begins when the turn comes."""
-    if mode != "gpu":
-        yield
-        return
-    devices = re.sub(r"\W+", "-", os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
-    path = Path(tempfile.gettempdir()) / f"dcplab-gpu-{devices}.lock"
-    try:
-        handle = os.open(path, os.O_RDWR)  # another user's file: it must be opened without O_CREAT in a sticky folder
-    except FileNotFoundError:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        with contextlib.suppress(OSError):
-            os.chmod(path, 0o666)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if note:
-                note("Another check has the GPU; waiting for a turn ...")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 class _ServerLost(Exception):

@@ -1,0 +1,61 @@
+"""Whose turn it is on a GPU that several people check on: lock files that all users of a machine can open."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from dcplab.errors import CourseError
+
+
+@contextlib.contextmanager
+def turn(mode: str, note: Callable[[str], None] | None) -> Iterator[None]:
+    """On a GPU, which a class may share: as many children at a time as ``DCPLAB_GPU_TURNS`` says (1), whoever asks.
+
+    The wall limit begins when the turn comes.
+    """
+    if mode != "gpu":
+        yield
+        return
+    handles = [_turn_file(i) for i in range(_turns())]
+    try:
+        if not any(_taken(handle) for handle in handles):
+            if note:
+                note("Another check has the GPU; waiting for a turn ...")
+            fcntl.flock(handles[os.getpid() % len(handles)], fcntl.LOCK_EX)
+        yield
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _turns() -> int:
+    asked = os.environ.get("DCPLAB_GPU_TURNS", "1")
+    if not asked.isdecimal() or int(asked) < 1:
+        raise CourseError(f"DCPLAB_GPU_TURNS is {asked!r}; it must be a whole number from 1 on.")
+    return int(asked)
+
+
+def _turn_file(number: int) -> int:
+    devices = re.sub(r"\W+", "-", os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
+    path = Path(tempfile.gettempdir()) / f"dcplab-gpu-{devices}-{number}.lock"
+    try:
+        return os.open(path, os.O_RDWR)  # another user's file: it must be opened without O_CREAT in a sticky folder
+    except FileNotFoundError:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with contextlib.suppress(OSError):
+            os.chmod(path, 0o666)
+        return handle
+
+
+def _taken(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
