@@ -163,3 +163,50 @@ def test_unfinished():
     assert unfinished("def f(x):\n    y = x\n    raise NotImplementedError('later')", "f")
     assert unfinished("class f:\n    def a(self):\n        return 1\n    def b(self):\n        raise NotImplementedError", "f")
     assert not unfinished("def f(x):\n    if x:\n        raise NotImplementedError\n    return 1", "f")
+    assert unfinished("def f(x):\n    def g():\n        return 1\n    raise NotImplementedError", "f")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    return x + 1\n    raise NotImplementedError()\n",  # the starter's last line was left standing
+        "    if isinstance(x, int):\n        return x + 1\n    raise NotImplementedError(type(x))\n",
+    ],
+)
+def test_what_returns_before_its_last_line_is_run(body):
+    assert not unfinished("def f(x):\n" + body, "f")
+
+
+def test_a_try_out_of_another_part_costs_this_one_nothing():
+    cells = [
+        "import torch\nimport sys, random\nTABLE = []\nfrom config import WIDE",
+        "torch.testing.assert_close(torch.tensor(1), torch.tensor(2))\ntorch.cuda.synchronize()",
+        "for i in range(2):\n    torch.testing.assert_close(i, g(i))",
+        "torch.set_default_dtype(torch.float64)\nrandom.seed(1)\nTABLE.append(2)\nWIDE.append(3)",
+        "def f(x):\n    return torch.tensor(x), TABLE, random, WIDE",
+    ]
+    source = extract(cells, "f").source
+    assert "testing" not in source and "synchronize" not in source
+    for kept in ("set_default_dtype", "random.seed(1)", "TABLE.append(2)", "WIDE.append(3)"):
+        assert kept in source  # these do change what f uses
+
+
+@pytest.mark.parametrize("before", ["\n".join(f"!echo {i}" for i in range(600)), "a = 1\rdef g():\r    return 2\rb = 3\r"])
+def test_a_strange_cell_elsewhere_costs_nothing(before):
+    assert extract([before, "def f():\n    return 1"], "f").problem is None
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "\ufeffdef f():\n    return 1",
+        "def f():\r\n    return 1\r\n",
+        "def f():\r    return 1\r",
+        "    def f():\n        return 1",  # IPython takes a cell that is indented as a whole
+        ">>> def f():\n...     return 1",
+    ],
+)
+def test_whatever_a_notebook_would_run(cell):
+    space = {}
+    exec(extract(["a = 1", cell], "f").source, space)
+    assert space["f"]() == 1

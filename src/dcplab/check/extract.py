@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 
 _PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their body is ordinary Python; other cell magics' is not
 _UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # the parser's answers to what is no Python, or too deep
+# What a call on an imported module must be named to count as a change of it: `torch.set_default_dtype`, `sys.path.append`.
+_SETS = re.compile(r"set_|use_|register|(manual_)?seed|append|extend|insert|update")
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.With, ast.Match)
 
 
@@ -42,6 +44,7 @@ class _Statement:
     binds: frozenset[str]
     changes: frozenset[str]
     uses: frozenset[str]
+    calls: frozenset[str]  # names whose methods it calls for their effect: a change, unless the name is a module's
 
     @property
     def is_definition(self) -> bool:
@@ -76,12 +79,13 @@ def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None
 
 def plain_python(text: str) -> str:
     """A cell without its magics and shell lines, line numbers kept. Raises SyntaxError if what remains is no Python."""
+    text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))  # lines are counted as the parser counts them
     try:
         ast.parse(text)
         return text
     except SyntaxError as error:
         # IPython knows which '%' begins a magic and which stands in a string; it is only asked when it must be.
-        if not re.search(r"^\s*[%!?]|\?\s*$|=\s*[%!]", text, re.MULTILINE):
+        if not re.search(r"^\s*[%!?]|\?\s*$|=\s*[%!]|\A\s*(>>>|In \[|[ \t])", text, re.MULTILINE):
             raise error
     from IPython.core.inputtransformer2 import TransformerManager
 
@@ -93,7 +97,10 @@ def plain_python(text: str) -> str:
     text = re.sub(
         r"^(\s*)%(?:time|prun)[ \t]+(?=\S)", r"\1", text, flags=re.MULTILINE
     )  # what they time is Python, and may bind
-    text = TransformerManager().transform_cell(text)
+    try:
+        text = TransformerManager().transform_cell(text)
+    except Exception as error:  # it gives up on hundreds of magics, and trips over what is no Python at all
+        raise SyntaxError(f"IPython cannot read it ({error})") from error
     tree = ast.parse(text)
     lines = text.split("\n")
     for node in ast.walk(tree):
@@ -112,7 +119,10 @@ def same_code(a: str, b: str, names: str | Sequence[str]) -> bool:
 
 
 def unfinished(source: str, names: str | Sequence[str]) -> bool:
-    """Whether a name's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods)."""
+    """Whether a name's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods).
+
+    One that returns before that is run: the raise may only be left over, or for arguments that it never gets.
+    """
     if not isinstance(names, str):
         return any(unfinished(source, name) for name in names)
     entry = names
@@ -124,7 +134,7 @@ def unfinished(source: str, names: str | Sequence[str]) -> bool:
         return False
     body = nodes[-1].body
     functions = [nodes[-1]] if isinstance(nodes[-1], ast.FunctionDef) else [n for n in body if isinstance(n, ast.FunctionDef)]
-    return any(_is_not_implemented(f.body[-1]) for f in functions)
+    return any(_is_not_implemented(f.body[-1]) and not _returns(f) for f in functions)
 
 
 def with_folder(program: Program, folder: str | None) -> Program:
@@ -146,13 +156,14 @@ def _statements(text: str, cell: int) -> list[_Statement]:
     return found
 
 
-def _effects(node: ast.stmt, text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Names a top-level statement binds, names whose objects it changes, globals it needs (in its functions' bodies too)."""
+def _effects(node: ast.stmt, text: str) -> tuple[frozenset[str], ...]:
+    """Names a top-level statement binds, names whose objects it changes, globals it needs (in its functions' bodies too), and
+    names whose methods it calls."""
     top = symtable.symtable(text, "cell", "exec")
     binds = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
         binds.add("*")
-    changes, uses = set(), _globals_used(top)
+    changes, calls, uses = set(), set(), _globals_used(top)
     for n in _outer(node):
         if isinstance(n, ast.Attribute | ast.Subscript) and not isinstance(n.ctx, ast.Load):
             changes.update(_root(n))
@@ -160,8 +171,8 @@ def _effects(node: ast.stmt, text: str) -> tuple[frozenset[str], frozenset[str],
             uses.update(_root(n.target))
         # A call on a method ("TABLE.append(1)") changes the object. `lab.check(...)` is one on `lab`, which no answer needs.
         elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):
-            changes.update(_root(n.value.func))
-    return frozenset(binds), frozenset(changes - binds), frozenset(uses)
+            (changes if _SETS.match(n.value.func.attr) else calls).update(_root(n.value.func))
+    return frozenset(binds), frozenset(changes - binds), frozenset(uses), frozenset(calls - binds)
 
 
 def _globals_used(table: symtable.SymbolTable) -> set[str]:
@@ -188,8 +199,17 @@ def _root(node: ast.AST) -> set[str]:
 def _needed(statements: list[_Statement], names: Sequence[str]) -> list[_Statement]:
     """The statements to keep, in order: everything that binds or changes a needed name, until nothing new is needed."""
     makers: dict[str, list[int]] = {}
+    # `torch.testing.assert_close(...)` and `torch.cuda.synchronize()` change nothing of torch, and may fail: a learner's own
+    # try-out of another part must not cost this one.
+    modules = {
+        a.asname or a.name.split(".")[0]
+        for s in statements
+        for n in _outer(s.node)
+        if isinstance(n, ast.Import)
+        for a in n.names
+    }
     for i, s in enumerate(statements):
-        for name in s.binds | s.changes:
+        for name in s.binds | s.changes | (s.calls - modules):
             makers.setdefault(name, []).append(i)
     kept = {i for i, s in enumerate(statements) if "*" in s.binds or _is_future(s.node)}
     needed = set(names).union(*(statements[i].uses for i in kept))
@@ -245,6 +265,10 @@ def _is_not_implemented(node: ast.stmt) -> bool:
         return False
     raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+
+
+def _returns(function: ast.FunctionDef) -> bool:
+    return any(isinstance(n, ast.Return | ast.Yield | ast.YieldFrom) for s in function.body for n in _outer(s))
 
 
 def _bindings(source: str, entry: str) -> list[str] | None:
