@@ -7,6 +7,7 @@ a child: nothing else of the notebook does.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import symtable
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,8 @@ _PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their body is ord
 _UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # the parser's answers to what is no Python, or too deep
 # What a call on an imported module must be named to count as a change of it: `torch.set_default_dtype`, `sys.path.append`.
 _SETS = re.compile(r"set_|use_|register|(manual_)?seed|append|extend|insert|update")
+_MAGIC = re.compile(r"^\s*[%!?]|\?\s*$|=\s*[%!]|\A\s*(?:>>>|In \[|[ \t])", re.MULTILINE)  # where IPython is asked
+_PATIENCE = 1_000_000  # magics times characters: IPython reads a cell anew for each of its magics
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.With, ast.Match)
 
 
@@ -77,6 +80,7 @@ def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None
     return _assemble(_needed(statements, names), entry, folder)
 
 
+@functools.lru_cache(512)  # every part of a lab reads the same cells
 def plain_python(text: str) -> str:
     """A cell without its magics and shell lines, line numbers kept. Raises SyntaxError if what remains is no Python."""
     text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))  # lines are counted as the parser counts them
@@ -85,7 +89,8 @@ def plain_python(text: str) -> str:
         return text
     except SyntaxError as error:
         # IPython knows which '%' begins a magic and which stands in a string; it is only asked when it must be.
-        if not re.search(r"^\s*[%!?]|\?\s*$|=\s*[%!]|\A\s*(>>>|In \[|[ \t])", text, re.MULTILINE):
+        magics = len(_MAGIC.findall(text))
+        if not magics or magics * len(text) > _PATIENCE:
             raise error
     from IPython.core.inputtransformer2 import TransformerManager
 
