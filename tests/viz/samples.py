@@ -1,9 +1,42 @@
 """Calls of every static figure, easy and awkward, that the tests of drawing share."""
 
+import functools
+
+import torch
+
 from dcplab import viz
+from dcplab.engine.comm import Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.scheduler import Engine
+from dcplab.engine.typed import Space, tag
 
 BIG = 2**31 + 5
 MEMORY = [("layer 0", 0, 16), ("layer 1", 16, 32), ("somebody else's", 32, 48)]
+
+
+def engine(defects: str = "index_k_size", layers: int = 2, strict: bool = False, size: int = 12) -> Engine:
+    """A server that did nothing yet, D = 2, P = 4."""
+    config = ServerConfig(size, 4, 2, layers, max_requests=2, chunk=16)
+    return Engine(config, defects.split(",") if defects else (), Local(2), strict=strict)
+
+
+def written(server: Engine, *writes: tuple[str, list[int]]) -> Engine:
+    """The same server after its first rank has written to buffers at indices, all of them locs."""
+    for name, locs in writes:
+        index = tag(torch.tensor(locs), Space.LOC)
+        server.watcher.use(server.workers[0].arena, 0, name, index, f"write {name}", True, index)
+    return server
+
+
+@functools.lru_cache
+def spilled(layers: int = 2) -> Engine:
+    """Keys of locs 8 to 40 written to both ends of index-K, whose 16 slots hold locs 8 to 15, and c-KV written at locs."""
+    last = f"index_k.{layers - 1}"
+    writes = [("index_k.0", [*range(8, 20)]), (last, [*range(20, 32)]), ("ckv.0", [9, 11, 17]), ("index_k.0", [31])]
+    server = written(engine(layers=layers), *writes)
+    return written(server, (last, [40, 10**6]))
+
+
 CALLS = {
     "strip": lambda: viz.owner_strip(range(16, 48), 4),
     "strip, three ranks": lambda: viz.owner_strip(range(12, 36), 3),
@@ -32,6 +65,10 @@ CALLS = {
     "watermark, pages of one": lambda: viz.watermark(40, 1, 2, requests=[3] * 12 + ["free C"]).picture,
     "watermark, empty": lambda: viz.watermark(requests=[]).picture,
     "watermark, real size": lambda: viz.watermark(455_744, 64, 8, 11).picture,
+    "arena": lambda: viz.arena_map(spilled()).picture,
+    "arena, first access": lambda: viz.arena_map(spilled(), at=1).picture,
+    "arena, many layers": lambda: viz.arena_map(spilled(14), reads=True).picture,
+    "arena, nothing wrong": lambda: viz.arena_map(engine("")).picture,
     "owner table": lambda: viz.owner_table().picture,
     "owner table, tail": lambda: viz.owner_table(2, 4, 14, selected=31).picture,
     "owner table, three ranks": lambda: viz.owner_table(3, 5, 22, requests={"prompt": 17, "B": [45, 46]}).picture,

@@ -1,19 +1,22 @@
-"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table` and `watermark`
-return live ones."""
+"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table`, `watermark`
+and `arena_map` return live ones."""
 
+from .arena_live import ArenaMap, arena_map
 from .lanes import kernel_lanes
 from .memory import memory_map
 from .pages import two_page_tables, widened_page
 from .picture import Picture
 from .requests import flattened
 from .strips import localized, owner_strip, rank_table
-from .watermark import Watermark, watermark
+from .watermark_live import Watermark, watermark
 from .widget import OwnerTable, owner_table
 
 __all__ = [
+    "ArenaMap",
     "OwnerTable",
     "Picture",
     "Watermark",
+    "arena_map",
     "flattened",
     "kernel_lanes",
     "localized",
