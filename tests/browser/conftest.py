@@ -1,4 +1,4 @@
-"""One JupyterLab and one browser for the tests of a file. Without Chromium they skip, with the reason."""
+"""One JupyterLab and one browser for the tests of lab 01."""
 
 import os
 from pathlib import Path
@@ -6,14 +6,7 @@ from pathlib import Path
 import desk
 import pytest
 
-
-def pytest_collection_modifyitems(items):
-    reason = None if desk.chromium() else "no Chromium on this machine: apt-get install chromium (./course test does, as root)"
-    for item in items:
-        if Path(item.fspath).parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.browser)
-            if reason:
-                item.add_marker(pytest.mark.skip(reason=reason))
+from dcplab import launch
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +17,7 @@ def shots(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def sitting(tmp_path_factory):
-    with (
-        desk.course(tmp_path_factory.mktemp("browser")),
-        desk.served("01") as (url, notebook),
-        desk.sitting(url, notebook) as it,
-    ):
-        yield it
+    with desk.course(tmp_path_factory.mktemp("browser")):
+        notebook = launch.notebook_ready(launch.choose("01"))
+        with desk.served(notebook) as url, desk.sitting(url, notebook) as it:
+            yield it

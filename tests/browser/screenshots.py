@@ -1,35 +1,38 @@
 """Makes the README's pictures from lab 01 in a real JupyterLab: `python tests/browser/screenshots.py` writes docs/img/*.png."""
 
+import sys
 import tempfile
 from pathlib import Path
 
-import desk
+from dcplab import catalog, launch
 
-from dcplab import catalog
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import desk
 
 IMAGES = desk.ROOT / "docs/img"
 
 
 def main() -> None:
     lab = catalog.lab("01")
+    with tempfile.TemporaryDirectory() as folder, desk.course(Path(folder)):
+        notebook = launch.notebook_ready(lab)
+        with desk.served(notebook) as url, desk.sitting(url, notebook, width=1280, height=900) as it:
+            shoot_all(it, lab)
+
+
+def shoot_all(it: desk.Desk, lab: catalog.Lab) -> None:
     wrong = next(w for w in lab.wrong if w.id == "1c-no-divide")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        desk.course(Path(folder)),
-        desk.served("01") as (url, notebook),
-        desk.sitting(url, notebook, width=1280, height=900) as it,
-    ):
-        it.page.click('li.lm-TabBar-tab[data-id="filebrowser"]')  # folds the file browser away
-        it.run_all()
-        it.write("answer-1c", wrong.source.strip())
-        it.run("answer-1c")
-        it.run("check-1c")
-        shoot(it, "answer-1c", "wrong_answer.png")
-        table = it.find("viz.owner_table")
-        it.cell(table).locator(".dcplab-live .js-plotly-plot .main-svg").first.wait_for()
-        shoot(it, table, "owner_table.png")
-        it.theme("JupyterLab Dark")
-        shoot(it, table, "owner_table_dark.png")
+    it.page.click('li.lm-TabBar-tab[data-id="filebrowser"]')  # folds the file browser away
+    it.run_all()
+    it.write("answer-1c", wrong.source.strip())
+    it.run("answer-1c")
+    it.run("check-1c")
+    shoot(it, "answer-1c", "wrong_answer.png")
+    table = it.find("viz.owner_table")
+    it.cell(table).locator(".dcplab-live .js-plotly-plot .main-svg").first.wait_for()
+    shoot(it, table, "owner_table.png")
+    it.theme("JupyterLab Dark")
+    shoot(it, table, "owner_table_dark.png")
 
 
 def shoot(it: desk.Desk, cell: str, name: str) -> None:

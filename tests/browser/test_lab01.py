@@ -6,9 +6,11 @@ One sitting, in order: `./course test` keeps a file's tests in one worker.
 import json
 
 import pytest
-from desk import plain
+from desk import NEEDED, plain
 
 from dcplab import catalog, percent
+
+pytestmark = NEEDED
 
 
 @pytest.fixture(scope="module")

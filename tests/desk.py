@@ -13,11 +13,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from dcplab import doctor, launch
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 SECOND = 1000
 BROWSER_ARGS = (
     "--no-sandbox",
@@ -28,9 +29,12 @@ BROWSER_ARGS = (
 )
 
 
-def chromium() -> str | None:
-    """The installed Chromium, if there is one; playwright's own download is not used."""
-    return next(filter(None, map(shutil.which, doctor.CHROMIUM)), None)
+CHROMIUM = next(filter(None, map(shutil.which, doctor.CHROMIUM)), None)  # the system's: playwright's own download is not used
+NEEDED = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium (./course test does it as root)"),
+]  # the marks of a module that needs a browser
 
 
 @contextlib.contextmanager
@@ -64,14 +68,13 @@ def _setenv(values: dict[str, str | None]) -> None:
 
 
 @contextlib.contextmanager
-def served(word: str) -> Iterator[tuple[str, Path]]:
-    """The address and the notebook of a lab, served as `./course lab WORD --no-browser` does."""
-    notebook = launch.notebook_ready(launch.choose(word))
+def served(notebook: Path) -> Iterator[str]:
+    """The address of a notebook of this checkout, served as `./course lab --no-browser` does."""
     command = launch.server(notebook)
     process = launch.start(command)
     try:
         launch.wait(process, command)
-        yield command.url, notebook
+        yield command.url
     finally:
         launch.stop(process)
 
@@ -87,7 +90,7 @@ class Desk:
         page.on("pageerror", lambda e: self.faults.append(f"page: {str(e)[:300]}"))
         page.on("requestfailed", self._failed)
         page.set_default_timeout(90 * SECOND)
-        page.goto(url, wait_until="domcontentloaded")
+        page.goto(f"{url}&reset", wait_until="domcontentloaded")  # without the tabs of an earlier sitting
         page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
         self.until_idle()
 
@@ -194,7 +197,7 @@ class Desk:
 @contextlib.contextmanager
 def sitting(url: str, notebook: Path, width: int = 1300, height: int = 1000) -> Iterator[Desk]:
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium(), headless=True, args=list(BROWSER_ARGS))
+        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=list(BROWSER_ARGS))
         try:
             page = browser.new_page(viewport={"width": width, "height": height})
             yield Desk(page, url, notebook)
