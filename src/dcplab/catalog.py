@@ -114,6 +114,16 @@ def of_part(identity: str) -> Lab:
     return found
 
 
+def place(first: str, second: str | None = None) -> tuple[Lab, Part | None]:
+    """What a person names: a lab ("01"), a part alone ("1c", as in a notebook), or both ("01" and "1c", or "1" and "c")."""
+    text = str(first).strip()
+    if second is not None or text.isdigit() or "_" in text or not text[:1].isdigit():
+        found = lab(text)
+        return found, None if second is None else found.part(second)
+    found = of_part(text)
+    return found, found.part(text)
+
+
 def load(folder: Path) -> Lab:
     """A lab from its folder. Kept until one of its files changes."""
     files = [folder / name for name in ("parts.py", "wrong.py", "right.py", f"{folder.name}.py")]

@@ -50,7 +50,11 @@ def start(lab: str) -> Shown:
         f"Lab {opened.number}: {opened.title}. {len(opened.parts)} parts, about {opened.minutes} minutes.\n"
         f"Mode: {here.label}. {here.reason}\n{versions}\n"
         f"So far: {done:g} of {opened.points:g} points. "
-        + (f"Next: part {n.id}, {n.title}." if (n := _next(opened)) else "All done.")
+        + (
+            f"Next: part {n.id}, {n.title.rstrip('.')}{'' if n.title.endswith('?') else '.'}"
+            if (n := _next(opened))
+            else "All done."
+        )
     )
 
 
@@ -88,7 +92,7 @@ def reset(part: str) -> Shown:
     """Gives back the starter of a part ("1c") or of a whole lab ("01"). A notebook file is copied before it is changed."""
     from dcplab import restore
 
-    lab, found = _lab_or_part(part)
+    lab, found = catalog.place(part)
     if found is None:
         return Shown(restore.notebook(lab) + "\nReload the notebook from disk (File, Reload Notebook from Disk) to see it.")
     shell = _shell()
@@ -97,7 +101,7 @@ def reset(part: str) -> Shown:
     starter = lab.starter_cell(found.id)
     shell.set_next_input(starter)  # the file on disk is the front end's to write; it would overwrite what we change there
     state.forget(lab.name, found.id)
-    return Shown(f"The starter of {found.id} is in the cell below; your own cell is left as it is.\n\n{starter}")
+    return Shown(f"The starter of {found.id} is in the cell below; your own cell is left as it is. {restore.ANEW}\n\n{starter}")
 
 
 def progress() -> Shown:
@@ -204,14 +208,6 @@ def _shell() -> Any:
 
 def _next(lab: catalog.Lab) -> Part | None:
     return next((p for p in lab.parts if state.part(lab.name, p.id).get("best", 0) < p.points), None)
-
-
-def _lab_or_part(given: str) -> tuple[catalog.Lab, Part | None]:
-    text = str(given).strip()
-    if text.isdigit() or "_" in text:
-        return catalog.lab(text), None
-    lab = catalog.of_part(text)
-    return lab, lab.part(text)
 
 
 def _board_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -13,6 +13,8 @@ from dcplab.check.extract import Program, extract
 from dcplab.check.model import Part
 from dcplab.errors import CourseError
 
+ANEW = "Its points, hints and prediction start anew."
+
 
 def path_of(lab: Lab) -> Path:
     """Where the learner's notebook of a lab lies."""
@@ -31,15 +33,15 @@ def program(lab: Lab, part: Part, answer: Path | None = None) -> Program:
         raise CourseError(f"{path} cannot be read as text ({e}).") from e
     folder = str(path.resolve().parent)
     if path.suffix == ".ipynb":
-        return extract(code_cells(text, path), part.names, folder)
+        return extract(code_cells(text, path, "" if answer else _way_out(lab)), part.names, folder)
     # The lab's own imports stand before an answer that comes alone.
     found = extract([*lab.setup(), text], part.names, folder)
     return found
 
 
-def code_cells(text: str, path: Path) -> list[str]:
-    """The sources of a notebook's code cells, in document order."""
-    cells = _notebook(text, path).get("cells", [])
+def code_cells(text: str, path: Path, way_out: str = "") -> list[str]:
+    """The sources of a notebook's code cells, in document order. ``way_out`` is said where it is no notebook."""
+    cells = _notebook(text, path, way_out).get("cells", [])
     return [_source(c) for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
 
 
@@ -49,7 +51,7 @@ def cell(lab: Lab, identity: str) -> str:
     path = path_of(lab)
     if not path.exists():
         raise CourseError(f"There is no {path}; `./course lab {lab.number}` makes it.")
-    nb = _notebook(path.read_text(encoding="utf-8-sig"), path)
+    nb = _notebook(path.read_text(encoding="utf-8-sig"), path, _way_out(lab))
     at = _answer_cell(nb, part)
     if at is None:
         raise CourseError(
@@ -58,12 +60,12 @@ def cell(lab: Lab, identity: str) -> str:
     starter = lab.starter_cell(part.id)
     if _source(nb["cells"][at]) == starter:
         state.forget(lab.name, part.id)
-        return f"{part.id} in {path.name} already is its starter."
+        return f"{part.id} in {path.name} already is its starter. {ANEW}"
     kept = backup.keep(path)
     nb["cells"][at] |= {"source": starter.splitlines(keepends=True), "outputs": [], "execution_count": None}
     _write(path, json.dumps(nb, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     state.forget(lab.name, part.id)
-    return f"{part.id} in {path.name} is its starter again. Your notebook as it was: {kept}"
+    return f"{part.id} in {path.name} is its starter again. {ANEW} Your notebook as it was: {kept}"
 
 
 def notebook(lab: Lab) -> str:
@@ -89,13 +91,18 @@ def _answer_cell(nb: dict[str, Any], part: Part) -> int | None:
     return next((i for i in reversed(code) if extract([_source(cells[i])], part.entry).problem is None), None)
 
 
-def _notebook(text: str, path: Path) -> dict[str, Any]:
+def _way_out(lab: Lab) -> str:
+    return f" `./course reset {lab.number}` keeps a copy of it and makes it anew."
+
+
+def _notebook(text: str, path: Path, way_out: str = "") -> dict[str, Any]:
     try:
         nb = json.loads(text)
     except ValueError as e:
-        raise CourseError(f"{path} is no readable notebook ({e}).") from e
+        why = "git's conflict marks are in it" if "\n<<<<<<< " in text else e
+        raise CourseError(f"{path} is no readable notebook ({why}).{way_out}") from e
     if not isinstance(nb, dict) or not isinstance(nb.get("cells"), list):
-        raise CourseError(f"{path} is no notebook: it has no list of cells.")
+        raise CourseError(f"{path} is no notebook: it has no list of cells.{way_out}")
     return nb
 
 

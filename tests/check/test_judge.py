@@ -37,6 +37,15 @@ def test_the_same_seed_gives_the_same_report(judged):
     assert judged("91a", source, seed=9).case != judged("91a", source, seed=10).case
 
 
+def test_an_answer_that_waits_for_an_unfinished_helper_is_told_which(judged):
+    helper = "def owner(loc):\n    # YOUR CODE HERE\n    raise NotImplementedError()\n\n"
+    found = judged("91a", helper + LOCALIZE + "return owner(locs)")
+    assert (found.outcome, lines(found)[0]) == (
+        "not_attempted",
+        "Not finished yet: `owner`, which it needs, raises NotImplementedError.",
+    )
+
+
 def test_a_result_is_plain_json(judged):
     found = judged("91a", LOCALIZE + "return locs + 1")
     data = json.loads(json.dumps(found.to_json()))
@@ -69,7 +78,7 @@ def test_an_unknown_mistake_gets_the_parts_question_and_the_facts(judged):
         ("return locs.tolist()[0]", "wrong", "an int|a list"),
         ("return locs.reshape(-1, 1)", "wrong|unsafe", "shape"),
         ("return locs.view(-1)", "crashed|wrong|unsafe", "."),
-        ("return undefined_name", "crashed", "name 'undefined_name' is not defined: no cell that was run or saved defines it."),
+        ("return undefined_name", "crashed", "name 'undefined_name' is not defined: if a cell of yours defines it, run and"),
         ("raise ValueError('two\\nlines')", "crashed", "It raised ValueError: two$"),
         ("1 / 0", "crashed", "It raised ZeroDivisionError: division by zero"),
         ("locs += 1; return locs + 1", "unsafe", "It changes `locs`, which it may only read."),

@@ -148,7 +148,7 @@ def test_check_command(notebook, tmp_path, capsys):
     put(notebook, WRONG)
     assert main(["check", "91", "a", "--seed", "5"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("Every rank took") and "`./course hint 91 91a`" in said and "lab.hint" not in said
+    assert said.startswith("Every rank took") and "`./course hint 91a`" in said and "lab.hint" not in said
     assert state.part("91_small", "91a")["attempts"] == 1
     out = tmp_path / "out.json"
     assert main(["check", "91_small", "91a", "--seed", "5", "--json", str(out)]) == 0
@@ -179,7 +179,12 @@ def test_an_answer_in_a_file(small, tmp_path, capsys):
         (["check", "91", "a", "--answer", "{tmp}/list.ipynb"], "is no notebook"),
         (["check", "91", "a", "--answer", "{tmp}"], "cannot be read"),
         (["check", "91", "a", "--answer", "{tmp}/ok.py", "--json", "/nowhere/x.json"], "There is no folder for"),
+        (["check", "91"], "Say which part of lab 91: 91a"),
         (["hint", "91", "a", "9"], "hints 1 to 3"),
+        (["hint", "91a", "9"], "hints 1 to 3"),
+        (["hint", "91"], "Say which part of lab 91: 91a"),
+        (["check", "c"], "There is no lab 'c'"),
+        (["check", "91z"], "has no part '91z'"),
         (["reset", "91", "a"], "`./course lab 91` makes it"),
         (["progress", "55"], "There is no lab '55'"),
     ],
@@ -196,9 +201,25 @@ def test_what_cannot_be_done_is_one_sentence_and_status_2(small, tmp_path, capsy
 
 def test_progress_hint_and_reset_commands(notebook, capsys):
     assert main(["progress"]) == 0 and "91a   Mine, or -1" in capsys.readouterr().out
-    assert main(["hint", "91", "a"]) == 0 and "`./course hint 91 91a`" in capsys.readouterr().out
+    assert main(["hint", "91", "a"]) == 0 and "`./course hint 91a`" in capsys.readouterr().out
     put(notebook, RIGHT)
     assert main(["reset", "91", "a"]) == 0 and "is its starter again" in capsys.readouterr().out
+    assert main(["reset", "91"]) == 0 and "as it was at the start" in capsys.readouterr().out
+
+
+def test_a_part_alone_is_enough_as_in_a_notebook(notebook, capsys):
+    put(notebook, RIGHT)
+    assert main(["check", "91a"]) == 0 and "20 of 20 points" in capsys.readouterr().out
+    assert main(["hint", "91a", "2"]) == 0 and "91a, hint 2 of 3" in capsys.readouterr().out
+    assert main(["reset", "91a"]) == 0 and "prediction start anew. Your notebook as it was: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["check", "91a"], ["reset", "91a"]])
+def test_a_notebook_with_conflict_marks_has_a_way_out(notebook, capsys, words):
+    text = notebook.read_text()
+    notebook.write_text(text[:30] + "\n<<<<<<< HEAD\n=======\n>>>>>>> b\n" + text[30:])
+    assert main(words) == 2
+    assert "(git's conflict marks are in it). `./course reset 91` keeps a copy" in capsys.readouterr().err
     assert main(["reset", "91"]) == 0 and "as it was at the start" in capsys.readouterr().out
 
 

@@ -95,7 +95,9 @@ def check(
     if outcome == "unjudged":
         return result("error", f"Not judged here: {shown.says}", detail=_detail(verdicts, cases, names, shown, program, trial))
     if outcome == "not_attempted":
-        return result("not_attempted", "Not finished yet: it raises NotImplementedError.")
+        helper = next((name for name in _functions(program.source) if unfinished(program.source, name)), None)
+        which = f"`{helper}`, which it needs," if helper else "it"
+        return result("not_attempted", f"Not finished yet: {which} raises NotImplementedError.")
     found = diagnose.find(key.wrong, part, outcome, shown.number, trial, packed, mode, wall)
     failed = sum(v.outcome not in ("passed", "unjudged") for v in verdicts)
     return result(
@@ -275,7 +277,7 @@ def _raised(number: int, raised: Mapping[str, Any], asked: str | None, expected:
             number, "crashed", "It asked for more memory than it may have.", tables.raised(what, expected), raised["traceback"]
         )
     if raised["type"] == "NameError":
-        what = f"{first.rstrip('.')}: no cell that was run or saved defines it."
+        what = f"{first.rstrip('.')}: if a cell of yours defines it, run and save that cell first."
         return Verdict(number, "crashed", what, tables.raised("NameError", expected), raised["traceback"])
     return Verdict(number, "crashed", f"It raised {what}", tables.raised(what[:60], expected), raised["traceback"])
 
@@ -345,11 +347,15 @@ def _overall(verdicts: Sequence[Verdict], cases: Sequence) -> tuple[str, Verdict
     return shown.outcome, shown
 
 
+def _functions(source: str) -> list[str]:
+    return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+
+
 def _load_sentence(trial: Trial, program: Program) -> str:
     error = trial.load_error
     where = _place(error["line"], program)
     if error["type"] == "NameError":
-        return f"{error['message'].rstrip('.')}: no cell that was run or saved defines it."
+        return f"{error['message'].rstrip('.')}: if a cell of yours defines it, run and save that cell first."
     return f"It does not load: {error['type']}: {error['message'].splitlines()[0] if error['message'] else ''}{where}"
 
 

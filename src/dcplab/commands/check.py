@@ -12,8 +12,8 @@ HELP = "check one part of a lab"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lab", metavar="LAB", help="a lab by number or name: 1, 01 or 01_index_spaces")
-    parser.add_argument("part", metavar="PART", help="the part: 1c, or just c")
+    parser.add_argument("lab", metavar="LAB", help="a lab by number or name: 1, 01 or 01_index_spaces; or a part alone: 1c")
+    parser.add_argument("part", metavar="PART", nargs="?", help="the part: 1c, or just c")
     parser.add_argument("--answer", metavar="FILE", type=Path, help="a notebook, or a .py file with the answer cell")
     parser.add_argument("--seed", metavar="N", type=int, help="draw the inputs of an earlier check again")
     parser.add_argument(
@@ -35,8 +35,10 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.check import judge, report
     from dcplab.errors import CourseError
 
-    lab = catalog.lab(args.lab)
-    key = lab.key(args.part)
+    lab, part = catalog.place(args.lab, args.part)
+    if part is None:
+        raise CourseError(f"Say which part of lab {lab.number}: {', '.join(p.id for p in lab.parts)}.")
+    key = lab.key(part.id)
     program = restore.program(lab, key.part, args.answer)
     if args.json not in (None, "-") and not Path(args.json).absolute().parent.is_dir():
         raise CourseError(f"There is no folder for {args.json}.")
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             raise CourseError(f"{args.json} cannot be written ({e.strerror}).") from e
     message = report.text(result)
     # At a terminal the way to more is a command.
-    message = message.replace(f'lab.hint("{result.part}")', f"`./course hint {lab.number} {result.part}`")
+    message = message.replace(f'lab.hint("{result.part}")', f"`./course hint {result.part}`")
     print(message.replace(f'lab.explain("{result.part}")', "--explain"))
     if args.explain:
         print("", result.case and f"The case: {result.case}\n", result.detail, sep="\n")

@@ -8,13 +8,13 @@ HELP = "give back a part's or a lab's starter; a dated copy of yours is kept"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lab", metavar="LAB", help="a lab by number or name")
+    parser.add_argument("lab", metavar="LAB", help="a lab by number or name; or a part alone: 1c")
     parser.add_argument("part", metavar="PART", nargs="?", help="only this part: 1c, or just c")
 
 
 def run(args: argparse.Namespace) -> int:
     from dcplab import catalog, restore
 
-    lab = catalog.lab(args.lab)
-    print(restore.cell(lab, lab.part(args.part).id) if args.part else restore.notebook(lab))
+    lab, part = catalog.place(args.lab, args.part)
+    print(restore.cell(lab, part.id) if part else restore.notebook(lab))
     return 0
