@@ -153,7 +153,8 @@ def test_a_text_browser_is_no_browser(monkeypatch):
 
 
 @pytest.mark.slow
-def test_it_serves_until_ctrl_c_and_leaves_nothing_behind(notebook):
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 0), (signal.SIGHUP, 129)])
+def test_it_serves_until_it_is_stopped_and_leaves_nothing_behind(notebook, sent, status):
     before = notebook.read_bytes()
     process = subprocess.Popen(
         [sys.executable, "-m", "dcplab", "lab", "1", "--no-browser"],
@@ -176,9 +177,9 @@ def test_it_serves_until_ctrl_c_and_leaves_nothing_behind(notebook):
         assert json.load(answer)["name"] == notebook.name, "the checkout is what it serves"
     servers = psutil.Process(process.pid).children(recursive=True)
     assert servers
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, sent)
     out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0 and "Traceback" not in out
+    assert process.returncode == status and "Traceback" not in out
     assert not any(server.is_running() for server in servers) and notebook.read_bytes() == before
     assert "nbgrader" not in (paths.state_dir() / "jupyter/server.log").read_text()
 

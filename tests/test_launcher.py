@@ -212,6 +212,26 @@ def test_a_stray_pythonpath_stays_outside(checkout, tmp_path):
     assert checkout.run("lab", PYTHONPATH=str(tmp_path))[1] == "dcplab lab\n"
 
 
+TOOLS = "awk bash cat cut dirname env flock grep id mkdir mv readlink rm sed sha256sum sh sleep tail tee touch uname".split()
+
+
+@pytest.mark.parametrize(("user", "fails"), [("0", ""), ("0", "1"), ("1000", "")])
+def test_root_gets_what_the_tests_need_from_apt_and_others_go_on_without(checkout, tmp_path, user, fails):
+    """PATH holds neither chromium nor g++."""
+    for name in TOOLS:
+        (checkout.bin / name).symlink_to(shutil.which(name, path=SYSTEM))
+    for name in ("chromium", "g++", "id"):
+        (checkout.bin / name).unlink()
+    write_program(checkout.bin / "id", f"#!/bin/sh\necho {user}\n")
+    write_program(checkout.bin / "apt-get", f'#!/bin/sh\necho "$*" >>{tmp_path}/apt\n[ -z "{fails}" ]\n')
+    status, out, err = checkout.run("test", PATH=str(checkout.bin))
+    assert status == 0 and out.startswith("pytest -n 2"), err
+    asked = (tmp_path / "apt").read_text() if (tmp_path / "apt").exists() else ""
+    assert ("update" in asked) == (user == "0")
+    assert ("install -q -y --no-install-recommends chromium fonts-dejavu-core g++" in asked) == (user == "0" and not fails)
+    assert ("apt-get could not; the tests that need chromium" in err) == bool(fails)
+
+
 def test_ci_runs_the_same_command():
     text = (ROOT / ".ci/run").read_text()
     assert "./course test" in text and os.access(ROOT / ".ci/run", os.X_OK) and os.access(ROOT / "course", os.X_OK)

@@ -221,7 +221,8 @@ def run(lab: catalog.Lab, ip: str, port: int | None, browser: bool) -> int:
     notebook = notebook_ready(lab)
     command = server(notebook, ip, port)
     print(f"Starting JupyterLab at {notebook.relative_to(paths.root())} ...", flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for sent in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal too: no server is left behind
+        signal.signal(sent, lambda number, _: sys.exit(128 + number))
     process = start(command)
     try:
         if note := newer_version(lab, notebook):
