@@ -78,6 +78,12 @@ TRICKS = {
     "the engine": ("crashed", "", "from dcplab.engine import spaces; return spaces"),
     "the catalog": ("crashed", "", "from dcplab import catalog; return catalog"),
     "the progress file": ("crashed", "", "open(PROGRESS, 'w').write('{}'); return locs + 1"),
+    "another child's program": (
+        "crashed",
+        "import os",
+        "there = os.path.join(os.path.dirname(os.getcwd()), 'dcplab-abcdefgh', 'answer0.py'); return open(there).read()",
+    ),
+    "its server's environment": ("crashed", "import os", "return open(f'/proc/{os.getppid()}/environ').read()"),
     "the network": ("crashed", "import socket", "socket.create_connection(('127.0.0.1', 9)); return locs"),
     "a process": ("crashed", "import subprocess", "return subprocess.run(['true'])"),
     "a shell": ("crashed", "import os", "return os.system('true')"),
@@ -151,6 +157,45 @@ def test_it_does_not_pass_and_the_next_check_does(judged, small, trick):
     found = judged("91a", source(small, *how))
     assert (found.outcome, found.points) == (outcome, 0), found.message + found.detail
     assert judged("91a", GOOD).outcome == "passed"
+
+
+HOST = """
+def run(src, dst, n, BLOCK, **more):
+    frame = sys._getframe(1)
+    while "arena" not in frame.f_locals:
+        frame = frame.f_back
+    views = frame.f_locals["arena"].views
+    views["dst"].copy_(views["src"] * 2)
+"""
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "class K:\n    run = None\n    def __getitem__(self, grid): return run\ndouble_kernel = K()",
+        "def empty(src, dst, n, BLOCK): pass\n"
+        "class K(type(triton.jit(empty))):\n    def __getitem__(self, grid): return run\ndouble_kernel = K(empty)",
+    ],
+)
+def test_what_only_looks_like_a_kernel_computes_nothing(judged, kernel):
+    found = judged("91b", f"import sys\n{HOST}\n{kernel}\n")
+    assert (found.outcome, found.points) == ("crashed", 0) and "this is a K, not a Triton kernel" in found.message
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "@triton.autotune(configs=[triton.Config({}, num_warps=1)], key=['n'])\n@triton.jit\ndef double_kernel",
+        "@triton.heuristics({})\n@triton.jit\ndef double_kernel",
+        "@triton.jit(noinline=False)\ndef double_kernel",
+    ],
+)
+def test_whatever_triton_makes_of_a_function_is_a_kernel(judged, kernel):
+    body = """(src, dst, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(dst + at, tl.load(src + at, mask=at < n) * 2, mask=at < n)
+"""
+    assert judged("91b", kernel + body).outcome == "passed"
 
 
 def test_an_infinite_loop_is_stopped_on_time_and_says_where(judged):

@@ -116,6 +116,30 @@ def test_an_answer_costs_its_own_part_and_no_other(tmp_path, solved, source, out
     assert rows["a.ipynb"]["points"] == (100 if outcome == "passed" else 40)
 
 
+FORGED = """
+import os, sys
+def owner_rank(loc, dcp_size):
+    frame = sys._getframe(1)
+    while "job" not in frame.f_locals:
+        frame = frame.f_back
+    encode, key = sys.modules["dcplab.check.codec"].encode, frame.f_locals["job"]["key"]
+    body = encode({"case": 0, "program": 0, "returned": 1})  # a record that is none
+    for fd in range(3, 64):
+        try:
+            if os.readlink(f"/proc/self/fd/{fd}").startswith("pipe"):
+                os.write(fd, key + len(body).to_bytes(8, "little") + body)
+        except OSError:
+            pass
+    os._exit(0)
+"""
+
+
+def test_a_checker_that_fails_over_an_answer_costs_that_part_alone(tmp_path, solved):
+    rows = grade(put(tmp_path, "a.ipynb", answered(solved, _1a=FORGED)), tmp_path=tmp_path)
+    assert outcomes(rows["a.ipynb"]) == {"1a": "error", "1b": "passed"} and rows["a.ipynb"]["points"] == 40
+    assert "The checker failed over this answer" in rows["a.ipynb"]["parts"][0]["message"]
+
+
 CHEATS = {
     "another check": "class L:\n    def check(self, part): return 60.0\nlab = L()",
     "a patched checker": "import dcplab.check.judge as j, dcplab.lab as l\nj.check = l.check = lambda *a, **k: 60.0",

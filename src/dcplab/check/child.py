@@ -129,7 +129,7 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
         else:
             args.append(guard.pointer(value, codec.dtype_named(dtype) if dtype else None))
     try:
-        if not hasattr(kernel, "run"):
+        if not _is_kernel(kernel):
             raise TypeError(f"this is a {type(kernel).__name__}, not a Triton kernel: is @triton.jit above it?")
         if on_gpu:
             kernel[case["grid"]](*args, **case["constexprs"])
@@ -152,6 +152,15 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
         "events": events,
         "doubts": list(doubts),
     }
+
+
+def _is_kernel(value: Any) -> bool:
+    """Whether Triton made it: what merely has ``run`` and ``[grid]`` is Python that computes on the host."""
+    from triton.runtime import autotuner, interpreter, jit
+
+    while type(value) in (autotuner.Autotuner, autotuner.Heuristics):
+        value = value.fn
+    return type(value) in (jit.JITFunction, interpreter.InterpretedFunction)
 
 
 def _raised(e: BaseException, path: Path) -> dict:

@@ -8,6 +8,7 @@ one an assistant wrote, from passing for a reason that teaches nothing.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
             return
         busy = True
         try:
-            refusal = _refusal(event, args, closed, may_import, here)
+            refusal = _refusal(event, args, closed, may_import, here, mine)
             if refusal and (event in _FILES or _by_answer(mine)):
                 raise Refused(refusal)
         finally:
@@ -46,6 +47,8 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
     sys.addaudithook(hook)
 
 
+_PROGRAM = re.compile(r"^(.*/dcplab-[^/]+)/answer\d+\.py$")
+_PROCESS = re.compile(r"/proc/(\d+)(?:/|$)")
 _WATCHED = ("socket.", "ctypes.", "os.kill", "gc.get_", "signal.pthread_kill")
 
 
@@ -55,12 +58,22 @@ def within(path: str | bytes | os.PathLike, folders: Sequence[str]) -> bool:
     return any(real == folder or real.startswith(folder + os.sep) for folder in folders)
 
 
-def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Sequence[str], here: int) -> str | None:
+def _of_another(real: str, mine: str) -> bool:
+    """Whether a real path is of another child: its program, which may be the solution, or its entry in /proc."""
+    if program := _PROGRAM.search(real):
+        return program[1] != os.path.realpath(mine)
+    process = _PROCESS.match(real)
+    return process is not None and int(process[1]) != os.getpid()
+
+
+def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Sequence[str], here: int, mine: str) -> str | None:
     if event in _FILES:
         for path in args[:2]:
             if isinstance(path, str | bytes | os.PathLike):
                 if within(path, closed):
                     return "An answer may not open the solutions, the tests or the progress file."
+                if _of_another(os.path.realpath(os.fsdecode(path)), mine):
+                    return "An answer may not look into other processes."
         return None
     if event == "import":
         name = args[0]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from dcplab import mode
 from dcplab.catalog import Lab
-from dcplab.check import judge
+from dcplab.check import judge, report
 from dcplab.check.extract import extract
 from dcplab.check.model import CheckResult
 from dcplab.errors import CourseError
@@ -69,5 +72,23 @@ def grade(submission: Submission, keys: Keys, seed: int, stop: threading.Event |
 
 
 def grade_part(key: judge.Key, cells: Sequence[str], seed: int, folder: str | None) -> CheckResult:
-    """One part of a notebook, given by its code cells in document order. The course's own ``parts.py`` decides about points."""
-    return judge.check(key, extract(cells, key.part.names, folder), seed=seed)
+    """One part of a notebook, given by its code cells in document order. The course's own ``parts.py`` decides about points.
+
+    Should the checker fail over an answer, that costs this part alone, and the result says that it was not judged.
+    """
+    started = time.perf_counter()
+    try:
+        return judge.check(key, extract(cells, key.part.names, folder), seed=seed)
+    except CourseError:
+        raise  # the checker does not run at all
+    except Exception as error:
+        return report.result(
+            lab=key.lab,
+            part=key.part,
+            outcome="error",
+            first=f"The checker failed over this answer ({type(error).__name__}: {error}).",
+            seed=seed,
+            mode=mode.current().name,
+            started=started,
+            detail=traceback.format_exc(),
+        )
