@@ -42,11 +42,11 @@ def test_the_lines_are_those_of_the_report(geometry, unpatched, published, right
         "c-KV, loc used as row": unpatched,
         "draft pool, #32828": published,
         "draft pool, right": right,
-        "page-table assert, unpatched": unpatched,
-        "page-table assert, #36989": published,
-        "page-table assert, right": right,
-        "c-KV write check, unpatched": unpatched,
-        "c-KV write check, right": right,
+        "table assert, unpatched": unpatched,
+        "table assert, #36989": published,
+        "table assert, right": right,
+        "write check, unpatched": unpatched,
+        "write check, right": right,
     }
 
 

@@ -22,21 +22,22 @@ def scene(state: State) -> Scene:
     changed = arena_state.changed_canaries(state)
     names = [p.name if isinstance(p, Part) else p for p in parts]
     spans = [_span(p) for p in parts]
-    width = cell_width([*names, *spans], 150)
-    used = cell_width(_used(p, changed) for p in parts)
+    width = max(cell_width(names, 150), *(text_width(span, 11) + 8 for span in spans))
+    uses = [_used(p, changed).partition(", ") for p in parts]
+    used = max(cell_width(what for what, _, _ in uses), *(text_width(most, 11) + 8 for _, _, most in uses))
     boxes: list[Box] = []
     places: dict[str, Box] = {}
     y = float(MARGIN)
-    for part, name, span in zip(parts, names, spans, strict=True):
+    for part, name, span, (what, _, most) in zip(parts, names, spans, uses, strict=True):
         here = [v for v in fallen if v.region == name]
         chips, height = _chips(here, state, MARGIN + width + used + 3 * GAP + LANE, y)
         height = max(ROW, height)
         box = Box(MARGIN, y, width, height, _style(part), name, span)
         boxes.append(box)
         places[name] = box
-        text = _used(part, changed)
-        if text:
-            boxes.append(Box(MARGIN + width + GAP, y, used, height, "notice" if _wrong(part, changed) else "yes", text))
+        if what:
+            style = "notice" if _wrong(part, changed) else "yes"
+            boxes.append(Box(MARGIN + width + GAP, y, used, height, style, what, most))
         boxes += chips
         y += height + GAP
     words, _ = _words(state, y + 8)
@@ -148,7 +149,7 @@ def _words(state: State, y: float) -> tuple[list[Box], float]:
     for head, text in (("this server", happens(state)), ("strict mode", strict_says(state))):
         boxes.append(chip(MARGIN, y, head, "header", LINE, chip_width(["strict mode", "this server"])))
         left = boxes[-1].x + boxes[-1].w + GAP
-        for line in textwrap.wrap(text, 96):
+        for line in textwrap.wrap(text, 92):
             boxes.append(chip(left, y, line, "notice" if state.at else "yes", LINE))
             y += LINE + GAP
         y += 5

@@ -10,10 +10,11 @@ from dcplab.engine import spaces
 from . import watermark_state
 from .palette import request_style
 from .picture import Picture
-from .scene import GAP, LINE_WIDTH, MARGIN, Box, Line, Scene, chip, chip_width, number, text_width
+from .scene import GAP, MARGIN, Box, Line, Scene, chip, chip_width, number, text_width
 from .watermark_state import Action, Consumer, State, Step
 
 HEIGHT, TOP_BAND, ROW, CELL, LIMIT = 280, 56, 22, 32, 30
+COLUMNS = 600  # pixels of steps: with the labels on both sides the picture fits a notebook beside its file browser
 MANY_PAGES = 40  # from here on the last allocator page would be too thin to be seen, and is magnified
 
 
@@ -27,7 +28,7 @@ def scene(state: State) -> Scene:
 
 def _shown(state: State, width: float) -> range:
     """The steps that fit, among them the one that is looked at; the empty server only where it is looked at."""
-    count = max(1, int(LINE_WIDTH // (width + GAP)))
+    count = max(1, int(COLUMNS // (width + GAP)))
     last = max(state.at, min(len(state.actions), count))
     return range(max(min(1, state.at), last - count + 1), last + 1)
 
@@ -45,9 +46,9 @@ def _height(state: State, loc: int) -> float:
 
 def _chart(state: State) -> tuple[list[Box], tuple[Line, ...], float]:
     steps = watermark_state.played(state)
-    names = ["largest live loc", "tokens served", f"loc {number(state.largest)}", "last page, larger"]
+    names = ["largest live", "served", f"loc {number(state.largest)}"]
     left = MARGIN + chip_width(names) + 2 * GAP
-    width = max(64.0, text_width(number(max(state.largest, steps[-1].served)), 12) + 4)
+    width = max(60.0, text_width(number(max(state.largest, steps[-1].served)), 12) + 4)
     shown = _shown(state, width)
     ground = MARGIN + LIMIT + HEIGHT
     right = left + len(shown) * (width + GAP)
@@ -55,9 +56,9 @@ def _chart(state: State) -> tuple[list[Box], tuple[Line, ...], float]:
     boxes = [chip(MARGIN, ground - 18, "loc 0", "header", 18, label)]
     boxes.append(chip(MARGIN, ground - HEIGHT, f"loc {number(state.largest)}", "header", 18, label))
     if state.config.pages >= MANY_PAGES:
-        boxes.append(chip(MARGIN, ground - HEIGHT + 22, "last page, larger", "quiet", 18, label))
+        boxes.append(chip(MARGIN, ground - HEIGHT + 22, f"page {number(state.config.pages)}", "quiet", 18, label))
     y = ground + 6
-    for k, name in enumerate(("step", "tokens served", "largest live loc")):
+    for k, name in enumerate(("step", "served", "largest live")):
         boxes.append(chip(MARGIN, y + (0, CELL + 2, CELL + 4 + ROW)[k], name, "header", (CELL, ROW, ROW)[k], label))
     for k, i in enumerate(shown):
         x = left + k * (width + GAP)
@@ -114,7 +115,7 @@ def _grouped(state: State) -> dict[int, list[Consumer]]:
 def _limits(state: State, steps, left: float, right: float, ground: float) -> tuple[list[Box], tuple[Line, ...]]:
     """A line a bound, from the first step to its label; labels are moved apart where lines are close."""
     boxes, lines = [], []
-    width = chip_width([number(state.largest), "not crossed"])
+    width = max(80.0, chip_width([number(state.largest + 1)]))
     groups = _grouped(state)
     heights = [ground - _height(state, min(slots, state.largest + 1)) for slots in groups]
     for (slots, group), y, top in zip(groups.items(), heights, _apart([y - LIMIT / 2 for y in heights]), strict=True):
@@ -122,9 +123,9 @@ def _limits(state: State, steps, left: float, right: float, ground: float) -> tu
         never = watermark_state.first_issued(state, slots) is None
         said = "holds all" if never else "not crossed" if at is None else f"from step {at}"
         names = ", ".join(c.name for c in group)
-        boxes.append(Box(right + 24, top, width, LIMIT, "yes" if at is None else "notice", number(slots), said, hover=names))
+        boxes.append(Box(right + 16, top, width, LIMIT, "yes" if at is None else "notice", number(slots), said, hover=names))
         middle = top + LIMIT / 2
-        lines.append(Line(((left, y), (right + 8, y), (right + 18, middle), (right + 24, middle)), "limit"))
+        lines.append(Line(((left, y), (right + 2, y), (right + 12, middle), (right + 16, middle)), "limit"))
     return boxes, tuple(lines)
 
 
@@ -146,7 +147,7 @@ def _consumers(state: State, y: float) -> tuple[list[Box], float]:
     boxes: list[Box] = []
     for cells in (header, *rows):
         x = float(MARGIN)
-        broken = cells[3].startswith(("overflows", "refuses"))
+        broken = cells[3].startswith(("overflows", "false alarm"))
         for k, (text, width) in enumerate(zip(cells, widths, strict=True)):
             style = "header" if cells is header or not k else "notice" if broken and k == 3 else "yes"
             boxes.append(Box(x, y, width, ROW, style, text))
@@ -185,7 +186,7 @@ def facts(state: State, consumer: Consumer) -> tuple[str, str, str, str]:
     if first is None:
         return consumer.name, what, "no loc that is issued", "holds"
     at = watermark_state.crossed(consumer, steps)
-    does = "overflows" if consumer.buffers else "refuses a legal loc"
+    does = "overflows" if consumer.buffers else "false alarm"
     return consumer.name, what, f"loc {number(first)}: {page_of(state, first)}", "holds" if at is None else f"{does}, step {at}"
 
 

@@ -310,11 +310,11 @@ def consumers(config: ServerConfig) -> tuple[Consumer, ...]:
         pool("c-KV, loc used as row", "ckv_write", "ckv.0", f"ckv.{last}"),
         pool("draft pool, #32828", "draft_page", "draft.ckv", "draft.index_k"),
         pool("draft pool, right", "", "draft.ckv", "draft.index_k"),
-        check("page-table assert, unpatched", "assert", configurator.flattened_bound),
-        check("page-table assert, #36989", "assert_short", configurator.flattened_bound),
-        check("page-table assert, right", "", configurator.flattened_bound),
-        check("c-KV write check, unpatched", "oob_bound", configurator.write_bound),
-        check("c-KV write check, right", "", configurator.write_bound),
+        check("table assert, unpatched", "assert", configurator.flattened_bound),
+        check("table assert, #36989", "assert_short", configurator.flattened_bound),
+        check("table assert, right", "", configurator.flattened_bound),
+        check("write check, unpatched", "oob_bound", configurator.write_bound),
+        check("write check, right", "", configurator.write_bound),
     )
 
 
