@@ -255,9 +255,10 @@ lab.check("1c")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That -1 is understood downstream. It is a promise between this function and one kernel; another kernel may take -1 for an
-# address. It also says nothing about the *writer*: if tokens were stored by another rule, this reads the wrong ones with
-# great confidence.
+# That you looked at the sign. If you did not, the last rank took padding for its own, and its row came out as -1 // D, which
+# is -1 again: luck, to which 1h comes back. Nor that -1 is understood downstream: it is a promise between this function and
+# one kernel; another kernel may take -1 for an address. It also says nothing about the *writer*: if tokens were stored by
+# another rule, this reads the wrong ones with great confidence.
 # </details>
 
 # %% [markdown]

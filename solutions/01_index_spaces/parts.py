@@ -57,7 +57,7 @@ def _mapping_cases(draw: Draw) -> list[Case]:
         past_float += 1
     return _numbered(
         [
-            ("an int", (draw.int(9, 15), 4)),
+            ("an int", (draw.int(11, 14), 4)),  # owner and row differ
             ("an int, one rank", (draw.int(5, 99), 1)),
             ("an int past 2^53", (past_float, 3)),
             ("a zero-dimensional tensor", (torch.tensor(draw.int(20, 39)), 6)),

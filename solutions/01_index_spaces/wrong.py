@@ -55,6 +55,12 @@ def owner_rank(loc, dcp_size):
         return loc
     return loc % dcp_size
 
+# %% 1a reversed
+# says: The two sides of % are exchanged: this divides D by the loc.
+# asks: Which of the two numbers is dealt out, and over how many?
+def owner_rank(loc, dcp_size):
+    return dcp_size % loc
+
 # %% 1a float32
 # says: This goes through float32, which loses odd numbers past 2^24.
 # asks: What is float(16777217) in float32?
@@ -231,6 +237,20 @@ def local_row(loc, dcp_size):
     if isinstance(loc, int):
         return int(loc / dcp_size)
     return (loc.double() / dcp_size).floor().to(loc.dtype)
+
+# %% 1b float32-long
+# says: True division of a tensor is float32: rows past 2^24 come out wrong.
+# asks: Which division never leaves the integers?
+def local_row(loc, dcp_size):
+    if isinstance(loc, int):
+        return loc // dcp_size
+    return (loc / dcp_size).long()
+
+# %% 1b float64-int
+# says: int(loc / D) goes through float64, and it takes one number only.
+# asks: Which division never leaves the integers, and takes a tensor too?
+def local_row(loc, dcp_size):
+    return int(loc / dcp_size)
 
 # %% 1b int-to-tensor
 # says: An int went in and a tensor came out.
@@ -876,6 +896,12 @@ def page_locs(page, page_size, dcp_size):
 def page_locs(page, page_size, dcp_size):
     return torch.arange(page_size * dcp_size)
 
+# %% 1e id-is-loc
+# says: The page's number was taken for its first loc.
+# asks: Where does page 1 start, if page 0 holds W locs?
+def page_locs(page, page_size, dcp_size):
+    return torch.arange(page, page + page_size * dcp_size)
+
 # %% 1f swap
 # says: The two tables are swapped: index-K comes first.
 # asks: Which of the two has more pages for the same request?
@@ -1076,6 +1102,12 @@ def page_tables(locs, page_size, dcp_size):
     width = page_size * dcp_size
     return locs[::page_size] // page_size, locs[::width] // width
 
+# %% 1f rows
+# says: The c-KV table lists rows: page_size of them make a page.
+# asks: How many rows of a rank lie on one c-KV page?
+def page_tables(locs, page_size, dcp_size):
+    return torch.unique_consecutive(locs // page_size), torch.unique_consecutive(locs // dcp_size)
+
 # %% 1g padded
 # says: Whole rows: what stands past a request's length is not its own.
 # asks: What does seq_lens say about the row?
@@ -1134,7 +1166,7 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     return req_to_token[row, torch.arange(row.numel(), device=row.device) - start]
 
 # %% 1g one-too-many
-# says: One slot too many a request: a length counts from 0.
+# says: One slot too many a request: length n means positions 0 to n - 1.
 # asks: Which positions has a request of three tokens?
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     pairs = zip(req_pool_indices.tolist(), seq_lens.tolist(), strict=True)
