@@ -210,3 +210,16 @@ def test_whatever_a_notebook_would_run(cell):
     space = {}
     exec(extract(["a = 1", cell], "f").source, space)
     assert space["f"]() == 1
+
+
+def test_what_a_bare_call_changes_comes_along_and_a_try_out_does_not():
+    cells = [
+        "TABLE = {}\nclass C: pass\ndef fill(t):\n    t['one'] = 1\ndef init():\n    global STEP\n    STEP = 2",
+        "fill(TABLE)\ninit()\nsetattr(C, 'three', 3)\nprint(TABLE)",
+        "def f():\n    return TABLE['one'], STEP, C.three",
+        "def try_out(g):\n    assert g() == 0\ntry_out(f)\nprint(f())\nfill({})",
+    ]
+    source, space = extract(cells, "f").source, {}
+    exec(source, space)
+    assert space["f"]() == (1, 2, 3)
+    assert "try_out" not in source and "print" not in source

@@ -97,3 +97,14 @@ def test_ones_own_elements_are_free(arena):
     for view in arena.views.values():
         view.fill_(0)
     assert arena.touched() == []
+
+
+def test_a_tensor_descriptor_goes_through_the_guard(judged):
+    kernel = """@triton.jit
+def double_kernel(src, dst, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * BLOCK
+    there = tl.make_tensor_descriptor(dst, [n], [1], [BLOCK])
+    there.store([start], tl.make_tensor_descriptor(src, [n], [1], [BLOCK]).load([start]) * 2)
+"""
+    assert judged("91b", kernel).outcome == "passed"
+    assert judged("91b", kernel.replace("dst, [n]", "dst, [n + 64]")).outcome == "unsafe"  # a descriptor that is too long

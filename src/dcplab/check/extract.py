@@ -48,6 +48,10 @@ class _Statement:
     changes: frozenset[str]
     uses: frozenset[str]
     calls: frozenset[str]  # names whose methods it calls for their effect: a change, unless the name is a module's
+    hands: frozenset[
+        tuple[str, str]
+    ]  # (function, argument) of what it calls for its effect: `fill(TABLE)`, `setattr(C, "n", 1)`
+    declares: frozenset[str]  # globals that its functions assign
 
     @property
     def is_definition(self) -> bool:
@@ -161,14 +165,13 @@ def _statements(text: str, cell: int) -> list[_Statement]:
     return found
 
 
-def _effects(node: ast.stmt, text: str) -> tuple[frozenset[str], ...]:
-    """Names a top-level statement binds, names whose objects it changes, globals it needs (in its functions' bodies too), and
-    names whose methods it calls."""
+def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
+    """What the fields of a _Statement from ``binds`` on say of a top-level statement, whose functions' bodies are read too."""
     top = symtable.symtable(text, "cell", "exec")
     binds = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
         binds.add("*")
-    changes, calls, uses = set(), set(), _globals_used(top)
+    changes, calls, hands, uses = set(), set(), set(), _globals_used(top)
     for n in _outer(node):
         if isinstance(n, ast.Attribute | ast.Subscript) and not isinstance(n.ctx, ast.Load):
             changes.update(_root(n))
@@ -177,7 +180,16 @@ def _effects(node: ast.stmt, text: str) -> tuple[frozenset[str], ...]:
         # A call on a method ("TABLE.append(1)") changes the object. `lab.check(...)` is one on `lab`, which no answer needs.
         elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):
             (changes if _SETS.match(n.value.func.attr) else calls).update(_root(n.value.func))
-    return frozenset(binds), frozenset(changes - binds), frozenset(uses), frozenset(calls - binds)
+        elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Name):
+            hands.update((n.value.func.id, name) for a in n.value.args for name in _root(a))
+            hands.add((n.value.func.id, ""))
+    found = (binds, changes - binds, uses, calls - binds, hands, _globals_assigned(top))
+    return tuple(map(frozenset, found))
+
+
+def _globals_assigned(table: symtable.SymbolTable) -> set[str]:
+    mine = {s.get_name() for s in table.get_symbols() if s.is_declared_global() and s.is_assigned()}
+    return mine.union(*(_globals_assigned(child) for child in table.get_children()))
 
 
 def _globals_used(table: symtable.SymbolTable) -> set[str]:
@@ -213,8 +225,9 @@ def _needed(statements: list[_Statement], names: Sequence[str]) -> list[_Stateme
         if isinstance(n, ast.Import)
         for a in n.names
     }
+    functions = {name: s.declares for s in statements if s.is_definition for name in s.binds}
     for i, s in enumerate(statements):
-        for name in s.binds | s.changes | (s.calls - modules):
+        for name in s.binds | s.changes | (s.calls - modules) | _by_hand(s, functions):
             makers.setdefault(name, []).append(i)
     kept = {i for i, s in enumerate(statements) if "*" in s.binds or _is_future(s.node)}
     needed = set(names).union(*(statements[i].uses for i in kept))
@@ -227,6 +240,17 @@ def _needed(statements: list[_Statement], names: Sequence[str]) -> list[_Stateme
                 needed |= statements[i].uses
     chosen = [statements[i] for i in sorted(kept)]
     return [s for i, s in enumerate(chosen) if not _overridden(s, chosen[i + 1 :])]
+
+
+def _by_hand(statement: _Statement, functions: dict[str, frozenset[str]]) -> set[str]:
+    """Names that a bare call of a notebook's own function may change: its arguments, other than functions, and its globals."""
+    found = set()
+    for function, argument in statement.hands:
+        if function == "setattr":
+            found.add(argument)
+        elif function in functions:
+            found |= ({argument} - functions.keys()) | functions[function]
+    return found - {""}
 
 
 def _overridden(statement: _Statement, later: list[_Statement]) -> bool:

@@ -108,23 +108,23 @@ def guarded(guard: Guard):
         real, inside = guard.admit(op, tuple(self.grid_idx), pointers.data, active, width)
         return interpreter.TensorHandle(real, pointers.dtype), interpreter.TensorHandle(active & inside, tl.int1)
 
-    def load(self, pointers, mask, other, *rest):
+    def load(self, pointers, mask, other, *rest, **more):
         real, active = admit("load", self, pointers, mask.data)
-        return plain["create_masked_load"](self, real, active, other, *rest)
+        return plain["create_masked_load"](self, real, active, other, *rest, **more)
 
-    def store(self, pointers, value, mask, *rest):
+    def store(self, pointers, value, mask, *rest, **more):
         real, active = admit("store", self, pointers, mask.data)
-        return plain["create_masked_store"](self, real, value, active, *rest)
+        return plain["create_masked_store"](self, real, value, active, *rest, **more)
 
-    def rmw(self, op, pointers, value, mask, *rest):
+    def rmw(self, op, pointers, value, mask, *rest, **more):
         real, active = admit("atomic", self, pointers, mask.data)
-        return plain["create_atomic_rmw"](self, op, real, value, active, *rest)
+        return plain["create_atomic_rmw"](self, op, real, value, active, *rest, **more)
 
-    def cas(self, pointers, *rest):
+    def cas(self, pointers, *rest, **more):
         real, active = admit("atomic", self, pointers, True)
         if not active.data.all():  # it has no mask to turn a lane off with
             raise OutOfBounds("an atomic_cas outside the buffers")
-        return plain["create_atomic_cas"](self, real, *rest)
+        return plain["create_atomic_cas"](self, real, *rest, **more)
 
     for name, replacement in zip(names, (load, store, rmw, cas), strict=True):
         setattr(builder, name, replacement)
