@@ -297,6 +297,23 @@ def test_an_answer_that_kills_the_server_costs_itself_alone(judged):
     assert judged("91a", GOOD).outcome == "passed"
 
 
+def test_an_answer_that_kills_every_server_that_it_meets_costs_its_neighbour_nothing(judged):
+    from concurrent.futures import ThreadPoolExecutor
+
+    killer = """
+        import os
+        exec(compile("import os, time; time.sleep(1); os.kill(os.getppid(), 9)", os.__file__, "exec"))
+        def localize(locs, dcp_rank, dcp_size):
+            return locs + 1
+    """
+    slow = "import time\n" + GOOD.replace("    mine", "    time.sleep(1)\n    mine", 1)
+    with ThreadPoolExecutor(3) as threads:
+        bad = [threads.submit(judged, "91a", textwrap.dedent(killer)) for _ in range(2)]
+        good = threads.submit(judged, "91a", slow)
+        assert good.result().outcome == "passed", good.result().message
+        assert all(b.result().points == 0 for b in bad)
+
+
 def test_nothing_is_left_behind(judged, tmp_path, monkeypatch):
     """No folder, no descriptor, and no file that an answer wrote where it stood."""
     import tempfile

@@ -85,11 +85,8 @@ def run(
         with turn(mode, note):
             try:
                 return _run(_server(mode, note), job, key, wall_s, memory_bytes)
-            except _ServerLost:  # killed from outside, or by the answer; a fresh one gets a second try
-                try:
-                    return _run(_server(mode, note), job, key, wall_s, memory_bytes)
-                except _ServerLost:
-                    return Run(status="died")
+            except _ServerLost:  # killed from outside, by this answer, or by one that ran beside it
+                return _run_alone(mode, note, job, key, wall_s, memory_bytes)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -109,6 +106,18 @@ def shutdown() -> None:
 
 class _ServerLost(Exception):
     pass
+
+
+def _run_alone(mode: str, note: Callable[[str], None] | None, job: bytes, key: bytes, wall_s: float, memory_bytes: int) -> Run:
+    """A second try in a server of its own, which no other answer can end: whoever killed the first pays for it alone."""
+    server = _Server(mode)
+    try:
+        server.wait_ready(note)
+        return _run(server, job, key, wall_s, memory_bytes)
+    except _ServerLost:
+        return Run(status="died")
+    finally:
+        server.close()
 
 
 class _Server:
