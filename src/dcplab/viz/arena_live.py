@@ -54,9 +54,9 @@ class _Live(live.Live):
         self.owner = owner
         state = owner.state
         self.at = control(w.IntSlider, "access", "after how many wrong accesses", 420, 45, min=0)
-        before = control(w.Button, "access - 1", "previous access", 90)
-        after = control(w.Button, "access + 1", "next access", 90)
-        first = control(w.Button, "where strict stops", "the first index outside its buffer", 130)
+        before = control(w.Button, "access - 1", "previous access", 105)
+        after = control(w.Button, "access + 1", "next access", 105)
+        first = control(w.Button, "where strict stops", "the first index outside its buffer", 155)
         self.rank = control(w.Dropdown, "rank", "the rank whose memory this is", 110, 35, options=state.ranks)
         self.reads = control(w.Checkbox, "reads too", "show reads, not only writes", 110, indent=False)
         self.at.observe(self.guarded(lambda: arena_state.looked_at(self.state, self.at.value)), "value")

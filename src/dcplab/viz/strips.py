@@ -47,14 +47,12 @@ def owner_strip(locs, dcp_size: int) -> Picture:
         f"Owners of {len(locs)} locs, D = {dcp_size}",
         "The big number is the loc, the small one the rank that owns it.",
         Scene(tuple(boxes)),
-        Table(("loc", "owner", "row"), rows),
+        Table(("loc", "owner"), rows),  # as much as the picture shows: the row is the next question
     )
 
 
-def _facts(loc: int, dcp_size: int) -> tuple[str, str, str]:
-    if loc < 0:
-        return number(loc), "none", "none"
-    return number(loc), f"r{spaces.owner_rank(loc, dcp_size)}", number(spaces.local_row(loc, dcp_size))
+def _facts(loc: int, dcp_size: int) -> tuple[str, str]:
+    return number(loc), "none" if loc < 0 else f"r{spaces.owner_rank(loc, dcp_size)}"
 
 
 def row_grid(x: float, y: float, rows: Sequence[int], shown: set[int], dcp_size: int, h: float = 30) -> list[Box]:

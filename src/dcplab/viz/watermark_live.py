@@ -71,7 +71,7 @@ class _Live(live.Live):
         self.step = control(w.IntSlider, "step", "the step that is looked at; a new one goes behind it", 320, 35, min=0)
         over = control(w.Button, "start over", "an empty server", 90)
         self.tokens = control(w.IntText, "tokens", "tokens of the next request", 150, 45)
-        new = control(w.Button, "new request", "a request of so many tokens arrives", 100)
+        new = control(w.Button, "new request", "a request of so many tokens arrives", 115)
         self.request = control(w.Dropdown, "request", "a running request", 150, 55)
         self.free = control(w.Button, "finish, free", "its pages are freed, and come back first", 100)
         self.keep = control(w.Button, "finish, keep", "its whole pages stay in the prefix cache", 100)

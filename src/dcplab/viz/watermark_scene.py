@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from itertools import pairwise
 
 from dcplab.check.model import Table
 from dcplab.engine import spaces
@@ -74,9 +75,10 @@ def _chart(state: State) -> tuple[list[Box], tuple[Line, ...], float]:
 
 
 def _bar(state: State, step: Step, x: float, width: float, ground: float) -> list[Box]:
-    """Live locs of one step, from the ground up; who holds them, where there is room for it."""
+    """Live locs of one step, from the ground up, cut where a line crosses; who holds them, where there is room for it."""
     boxes: list[Box] = []
     below = ground
+    cuts = [ground - _height(state, slots) for slots in _grouped(state) if slots <= state.largest]
     page0 = ground - _height(state, state.config.width)
     if ground - page0 >= 14:
         boxes.append(Box(x, page0 + 1, width, ground - page0 - 1, "reserved", "page 0", hover="page 0 is never issued"))
@@ -88,7 +90,15 @@ def _bar(state: State, step: Step, x: float, width: float, ground: float) -> lis
         held = "kept in the prefix cache" if run.kept else "held by a request"
         hover = f"locs {number(run.first)} to {number(run.last)}: {run.name}, {held}"
         style = request_style(_index(run.name))
-        boxes.append(Box(x, top + 1, width, bottom - top - 1, style, text if bottom - top >= 16 else "", hover=hover))
+        edges = [bottom, *(y for y in cuts if top + 4 < y < bottom - 4), top]
+        pieces = [(b, a) for a, b in pairwise(edges)]
+        most = max(b - a for a, b in pieces)
+        if most < 16 <= bottom - top:  # rather a line through the name than no name
+            pieces, most = [(top, bottom)], bottom - top
+        for a, b in pieces:
+            named = b - a == most >= 16
+            boxes.append(Box(x, a + 1, width, b - a - 1, style, text if named else "", hover=hover))
+            text = "" if named else text
     return boxes
 
 
@@ -227,7 +237,7 @@ def sentence(state: State) -> str:
     bounds = " and ".join(number(v) for v in dict.fromkeys(c.slots for c in over))
     first = next((c for c in over if c.buffers), None)
     hit = next(h for h in watermark_state.hits(state, first) if h.loc == step.largest) if first else None
-    what = f" With {first.name}, {hit.buffer} at that loc is {hit.lands}." if hit else ""
+    what = f" With {first.name}, {hit.buffer} at that loc means {hit.lands}." if hit else ""
     return f"Step {state.at}: {told(step.action)}{room}. {served} {live}, beyond {bounds}.{what}"
 
 
@@ -238,6 +248,7 @@ def legend(state: State) -> str:
     return (
         f"Pages 1 to {number(state.config.pages)} of {number(state.config.width)} locs; freed pages come back first. {start}"
         "A line counts slots: loc and line equal is one too many."
+        + (" The last page is drawn larger." if state.config.pages >= MANY_PAGES else "")
     )
 
 
