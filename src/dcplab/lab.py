@@ -85,7 +85,8 @@ def explain(part: str, seed: int | None = None) -> Shown:
     if seed is None:
         seed = state.part(lab.name, found.id).get("seed")
     result = _judge(lab, part, seed if isinstance(seed, int) else None)
-    return Shown("\n\n".join(filter(None, (result.message, result.case and f"The case: {result.case}", result.detail))))
+    said = "\n".join(line for line in result.message.split("\n") if not line.startswith("More: "))  # this is the more
+    return Shown("\n\n".join(filter(None, (said, result.case and f"The case: {result.case}", result.detail))))
 
 
 def reset(part: str) -> Shown:
