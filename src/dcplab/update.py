@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -78,7 +79,10 @@ def _bring(root: Path, name: str, data: bytes, old: str) -> str:
 
 
 def _upstream(root: Path) -> str:
-    if _git(root, "rev-parse", "--show-toplevel", check=False).stdout.strip() != str(root.resolve()):
+    top = _git(root, "rev-parse", "--show-toplevel", check=False)
+    if "dubious ownership" in top.stderr:  # git's own word for a checkout that another user made
+        raise CourseError("this checkout belongs to another user, and only they can update it; work in a clone of your own.")
+    if top.stdout.strip() != str(root.resolve()):
         raise CourseError(
             "this copy of the course is not a git checkout, so there is nothing to update it from; clone it anew."
         )
@@ -92,7 +96,13 @@ def _upstream(root: Path) -> str:
 
 def _git(root: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, encoding="utf-8", errors="surrogateescape")
+        done = subprocess.run(
+            ["git", "-C", str(root), *words],
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            env=os.environ | {"LC_ALL": "C"},  # its sentences are read here, and they are translated
+        )
     except FileNotFoundError:
         raise CourseError("git is not installed here, and updates come by git.") from None
     if check and done.returncode:

@@ -173,6 +173,11 @@ def test_no_checkout(tmp_path):
     refused(tmp_path / "plain", "not a git checkout")
 
 
+def test_somebody_elses_checkout(theirs, mine, monkeypatch):
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own switch: no second user is needed
+    refused(mine, "belongs to another user")
+
+
 def test_remote_gone(theirs, mine):
     theirs.rename(theirs.with_name("gone"))
     refused(mine, "cannot be reached")

@@ -21,7 +21,7 @@ def room(course, tmp_path, monkeypatch):
     deeds = {
         "ann/.dcplab": [check("1a", "passed", 60.0), check("1b", "passed", 40.0)],
         "bob/.dcplab": [check("1a", "wrong", 0.0, "1a-row")] * 3,
-        "eve/.dcplab": [check("1a", "wrong", 0.0, "1a-row"), check("1a", "passed", 60.0)],
+        "eve/.local/state/dcplab": [check("1a", "wrong", 0.0, "1a-row"), check("1a", "passed", 60.0)],
     }
     for name, checks in deeds.items():
         monkeypatch.setenv("DCPLAB_STATE", str(folder / name))
@@ -72,6 +72,27 @@ def test_graded_rows_make_a_board_too(course, tmp_path):
     assert [learner.name for learner in found] == ["Li", "kim"]
     text = board.board(found, catalog.labs())
     assert ["kim", "1", "of", "2", "60", "1b", "not", "begun"] in [line.split() for line in text.splitlines()]
+
+
+def test_two_learners_whose_notebooks_are_called_alike_stay_two(course, tmp_path):
+    """Everybody's notebook is called like the lab; only the folder tells whose it is."""
+    part = dict(lab="01_tiny", part="1a", outcome="passed", points=60.0, max_points=60.0, diagnosis=None)
+    other = part | dict(outcome="wrong", points=0.0)
+
+    def names(*paths):
+        rows = [dict(path=p, student=None, lab="01_tiny", parts=[part if i else other]) for i, p in enumerate(paths)]
+        (tmp_path / "rows.json").write_text(json.dumps(rows))
+        return [learner.name for learner in board.find(tmp_path)]
+
+    assert names("../mail/ana/01_tiny.ipynb", "../mail/bo/01_tiny.ipynb") == ["ana/01_tiny", "bo/01_tiny"]
+    assert names("mail/ana.ipynb", "mail/bo.ipynb") == ["ana", "bo"]
+    assert names("mail/ana.ipynb") == names("../ana.ipynb") == ["ana"]
+    assert names("mail/ana/01_tiny.ipynb") == ["ana/01_tiny"]  # bo's lies in another file of rows
+    assert names("01_tiny.ipynb", "bo/01_tiny.ipynb") == ["01_tiny", "bo/01_tiny"]
+    assert names("/mail/ana/01_tiny.ipynb", "mail/ana/01_tiny.ipynb") == ["/mail/ana/01_tiny", "mail/ana/01_tiny"]
+    assert names("a\x1b[31m.ipynb", "b.ipynb") == ["a\\x1b[31m", "b"]
+    text = board.board(board.find(tmp_path), catalog.labs())
+    assert "\x1b" not in text
 
 
 def test_the_command(room, tmp_path, capsys):

@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,7 @@ def test_points_that_an_instructor_changed_are_scaled(course, solved):
 def test_a_released_course_is_its_owners_alone_and_is_renewed_in_place(course, tiny, solved, capsys):
     assert stat.S_IMODE(tiny.stat().st_mode) == 0o700
     assert {p.name for p in tiny.iterdir()} == {"README.md", "gradebook.db", "nbgrader_config.py", "release", "source"}
+    assert f"export PATH={Path(sys.executable).parent}:$PATH" in (tiny / "README.md").read_text()
     assert "divmod" in (tiny / "source" / "01_tiny" / "01_tiny.ipynb").read_text()
     assert "divmod" not in (tiny / "release" / "01_tiny" / "01_tiny.ipynb").read_text()
     submit(tiny, "ann", "01_tiny", solved)

@@ -32,7 +32,7 @@ GOOD = notebook(answer("1a"), answer("1b", "y = 2"))
         (GOOD[:-40], "unreadable", "is the file complete?"),
         (GOOD[:60] + b"\0" + GOOD[60:], "unreadable", "null byte at byte 60"),
         (b"\0" * 4096, "unreadable", "null byte at byte 0"),
-        (GOOD.decode().encode("utf-16"), "unreadable", ""),
+        (GOOD.decode().encode("utf-16"), "unreadable", "UTF-16 text"),
         ("é".encode("latin-1") + GOOD, "unreadable", "Not UTF-8"),
         (b"[" * 100_000, "unreadable", "JSON that cannot be read"),
         (b'{"cells": ' + b"9" * 5000 + b"}", "unreadable", "JSON that cannot be read"),

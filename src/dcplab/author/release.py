@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,9 @@ def release(folder: Path, labs: Sequence, update: bool, say: Callable[[str], Non
     if not (folder / CONFIG).exists():
         shutil.copy(paths.root() / "workshop" / CONFIG, folder / CONFIG)
     readme = (paths.root() / "workshop" / "course_readme.md").read_text(encoding="utf-8")
-    (folder / "README.md").write_text(readme.replace("{labs}", "\n".join(f"- `{lab.name}`" for lab in labs)), encoding="utf-8")
+    names = "\n".join(f"- `{lab.name}`" for lab in labs)
+    readme = readme.replace("{labs}", names).replace("{bin}", shlex.quote(str(Path(sys.executable).parent)))
+    (folder / "README.md").write_text(readme, encoding="utf-8")
     for lab in labs:
         made = build.make(lab)
         path = folder / "source" / lab.name / f"{lab.name}.ipynb"

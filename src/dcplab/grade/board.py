@@ -28,8 +28,8 @@ class Learner:
 def find(folder: Path) -> list[Learner]:
     """The learners below a folder: from ``progress.json`` files (state folders), and from what ``grade --json`` wrote.
 
-    A state folder's learner is called as the folder that holds it; ``.dcplab`` and ``dcplab`` are looked through. A file that
-    is neither is passed over.
+    A state folder's learner is called as the folder that holds it; ``.dcplab``, ``dcplab`` and ``.local/state`` are looked
+    through. A file that is neither is passed over.
     """
     found: dict[str, dict] = {}
     for path in _json_files(folder):
@@ -83,12 +83,34 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
 def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict]]:
     if path.name == "progress.json" and isinstance(data, dict) and isinstance(data.get("labs"), dict):
         home = path.parent if path.parent.name not in (".dcplab", "dcplab") else path.parent.parent
+        if home.parts[-2:] == (".local", "state"):  # of a learner who may not write to the checkout
+            home = home.parent.parent
         name = home.relative_to(folder).as_posix() if home != folder and home.is_relative_to(folder) else home.name
-        yield name, {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}
+        yield _printable(name), {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}
     elif isinstance(data, list):  # rows of `grade --json`
-        for row in data:
-            if isinstance(row, dict) and isinstance(row.get("parts"), list) and isinstance(row.get("lab"), str):
-                yield str(row.get("student") or Path(str(row.get("path"))).stem), {row["lab"]: _graded(row["parts"])}
+        rows = [r for r in data if isinstance(r, dict) and isinstance(r.get("parts"), list) and isinstance(r.get("lab"), str)]
+        names = _by_path({str(row.get("path")): row["lab"] for row in rows if not row.get("student")})
+        for row in rows:
+            yield _printable(row.get("student") or names[str(row.get("path"))]), {row["lab"]: _graded(row["parts"])}
+
+
+def _by_path(labs: Mapping[str, str]) -> dict[str, str]:
+    """A learner's name for each path (given with its lab) where nothing else tells it: the path without what all share.
+
+    Not the file's name alone: everybody's notebook is called like the lab, and two learners would be shown as one.
+    """
+    stems = {path: os.path.splitext(path)[0] for path in labs}
+    folders = [os.path.dirname(stem) for stem in stems.values()]
+    if len({os.path.isabs(folder) for folder in folders}) != 1:
+        return stems
+    shared = os.path.commonpath(folders)
+    if any(os.path.basename(stem) == labs[path] and os.path.dirname(stem) == shared for path, stem in stems.items()):
+        shared = os.path.dirname(shared)  # of a lone notebook the folder says whose it is
+    return {path: os.path.relpath(stem, shared or ".") for path, stem in stems.items()}
+
+
+def _printable(name) -> str:
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name))
 
 
 def _records(parts: Mapping) -> dict[str, Mapping]:

@@ -15,6 +15,7 @@ error           the grader itself failed; says how
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import os
@@ -83,6 +84,8 @@ def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequ
     """The submission in a file's bytes."""
     if not data.strip():
         return Submission(path, "empty", "The file is empty.")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what some Windows programs call "Unicode"
+        return Submission(path, "unreadable", "UTF-16 text, which no Jupyter opens: save it as UTF-8.")
     if b"\0" in data:
         return Submission(path, "unreadable", f"A null byte at byte {data.index(0)}: the file is damaged.")
     try:
