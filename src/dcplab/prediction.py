@@ -33,8 +33,10 @@ def is_right(asked: Prediction, answer: str) -> bool:
 
 
 def same(text: str) -> str:
-    """Answers compare without case, spaces around signs, and a full stop at the end."""
+    """Answers compare without case, spaces around signs, brackets around a list, and a full stop at the end."""
     text = re.sub(r"\s+", " ", str(text).strip().lower()).rstrip(".")
+    if (text[:1], text[-1:]) in (("[", "]"), ("(", ")")):
+        text = text[1:-1]
     return re.sub(r"\s*([,;:\[\](){}=+*/<>])\s*", r"\1", text)
 
 
@@ -47,7 +49,7 @@ def question(part: Part) -> str:
     """The question as text, with how to answer it."""
     asked = part.prediction
     choices = "\n".join(f"  {c}" for c in asked.choices)
-    example = asked.choices[0] if asked.choices else "your answer"
+    example = "one of these" if asked.choices else "your answer"  # an example from the list would be taken for a tip
     return f'{part.id}, predict: {asked.question}\n{choices}\nAnswer with lab.predict("{part.id}", "{example}").'
 
 
