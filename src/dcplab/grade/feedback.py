@@ -16,7 +16,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #ffffff
   margin: 2rem auto; padding: 0 1rem; }
 @media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117; } }
 h1 { font-size: 1.4rem; } a { color: inherit; } section { margin: 1rem 0; }
-table { font-variant-numeric: tabular-nums; } td, th { overflow-wrap: anywhere; }
+h1, p { overflow-wrap: anywhere; } table { font-variant-numeric: tabular-nums; }
 .list { border-collapse: collapse; }
 .list td, .list th { border: 1px solid currentColor; padding: .2rem .6rem; text-align: left; }
 """
