@@ -288,8 +288,8 @@ def test_an_answer_that_kills_the_server_costs_itself_alone(judged):
     killer = """
         import os, signal
         def localize(locs, dcp_rank, dcp_size):
-            # gets round the rail, as a harmful answer could: code that claims to be the standard library's
-            exec(compile("import os; os.kill(os.getppid(), 9)", os.__file__, "exec"), {"__builtins__": __builtins__})
+            # gets round the rail, as a harmful answer could: no audit event tells of it
+            signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 9)
             return locs + 1
     """
     found = judged("91a", textwrap.dedent(killer))
@@ -301,9 +301,10 @@ def test_an_answer_that_kills_every_server_that_it_meets_costs_its_neighbour_not
     from concurrent.futures import ThreadPoolExecutor
 
     killer = """
-        import os
-        exec(compile("import os, time; time.sleep(1); os.kill(os.getppid(), 9)", os.__file__, "exec"))
+        import os, signal, time
         def localize(locs, dcp_rank, dcp_size):
+            time.sleep(1)
+            signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 9)  # audited by nothing
             return locs + 1
     """
     slow = "import time\n" + GOOD.replace("    mine", "    time.sleep(1)\n    mine", 1)
