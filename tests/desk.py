@@ -137,6 +137,16 @@ class Desk:
             self.page.wait_for_timeout(100)
         raise AssertionError(f"it did not come in {patience:.0f} s")
 
+    def settled(self, found: Locator) -> str:
+        """The HTML inside ``found`` once it has not changed for a second: a figure follows its sentence by some messages."""
+        seen = [""]
+
+        def same() -> str | None:
+            seen.append(found.inner_html())
+            return seen[-1] if len(set(seen[-10:])) == 1 else None
+
+        return self.until(same)
+
     def run_all(self) -> None:
         self.menu("Run", "runmenu:run-all")
         self.page.wait_for_timeout(SECOND)

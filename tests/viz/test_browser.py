@@ -75,13 +75,14 @@ def test_pictures_in_jupyterlab(labs, theme):
         assert "> 22" in page.locator(f"{LIVE} table").inner_text()
 
         # A bad value is a sentence, and the picture stays.
-        outlined = page.locator(f"{LIVE} .js-plotly-plot").inner_html()
+        figure = page.locator(f"{LIVE} .js-plotly-plot")
+        outlined = book.settled(figure)
         page.locator(f"{LIVE} input[type=number]").first.fill("0")
         page.keyboard.press("Tab")
         alert = page.locator(f"{LIVE} [role=alert]")
         alert.wait_for(timeout=30_000)
         assert "P (page_size) must be at least 1, not 0" in alert.inner_text()
-        assert page.locator(f"{LIVE} .js-plotly-plot").inner_html() == outlined
+        assert figure.inner_html() == outlined
         page.locator(f"{LIVE} input[type=number]").first.fill("4")
         page.keyboard.press("Tab")
         alert.wait_for(state="detached", timeout=30_000)
