@@ -1,6 +1,7 @@
-"""Every lab, four ways: starters are not attempted, solutions pass, wrong answers get their own diagnosis, other right ones pass.
+"""Every lab, four ways: starters are not attempted, solutions and other right answers pass, wrong ones get their own diagnosis.
 
-One test a part and seed: its children share the warm server. ``DCPLAB_BANK_SEEDS=1,2,3`` asks for other seeds than the two fixed ones.
+One test a part and seed: its children share the warm server. ``DCPLAB_BANK_SEEDS=1,2,3`` asks for other seeds than the
+two fixed ones.
 """
 
 import os

@@ -70,7 +70,10 @@ def test_forget():
     assert state.part("01_x", "1d") == {}
 
 
-@pytest.mark.parametrize("damage", [b"", b"\0" * 500, b'{"version": 1, "labs": {', b"[]", b'{"labs": 3}', b"\xff\xfe", b"[" * 100_000])
+DAMAGES = [b"", b"\0" * 500, b'{"version": 1, "labs": {', b"[]", b'{"labs": 3}', b"\xff\xfe", b"[" * 100_000]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_moved_aside_and_the_last_good_copy_goes_on(folder, damage, capsys):
     state.record(result(outcome="passed", points=10.0))
     (folder / "progress.json").write_bytes(damage)
@@ -100,7 +103,8 @@ def test_a_lost_file_comes_back_from_its_copy(folder):
 @pytest.mark.parametrize("value", [None, "much", True, float("nan"), [], {}])
 def test_strange_values_inside_are_taken_for_nothing(folder, value):
     folder.mkdir(parents=True)
-    (folder / "progress.json").write_text(json.dumps({"labs": {"01_x": {"1c": {"best": value, "attempts": value, "hints": value}}}}))
+    part = {"best": value, "attempts": value, "hints": value}
+    (folder / "progress.json").write_text(json.dumps({"labs": {"01_x": {"1c": part}}}))
     assert state.points(LAB) == 0
     state.record(result())
     state.use_hint("01_x", "1c", None, 3)

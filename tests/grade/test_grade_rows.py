@@ -104,6 +104,11 @@ def test_a_page_shows_the_diagnosis_first_and_runs_nothing():
     assert "prefers-color-scheme: dark" in page
 
 
+def test_a_page_names_the_file_and_not_the_graders_folders():
+    page = feedback.page(row(path="/home/prof/secret/ann.ipynb"))
+    assert "File ann.ipynb." in page and "secret" not in page
+
+
 def test_pages_of_different_paths_have_different_names():
     names = {feedback.file_name(p) for p in ("a/b.ipynb", "a_b.ipynb", "a b.ipynb", "../../etc/passwd", "x" * 500, "\udcff")}
     assert len(names) == 6

@@ -26,11 +26,8 @@ def release(folder: Path, labs: Sequence, update: bool, say: Callable[[str], Non
     folder.chmod(0o700)
     if not (folder / CONFIG).exists():
         shutil.copy(paths.root() / "workshop" / CONFIG, folder / CONFIG)
-    readme = (paths.root() / "workshop" / "course_readme.md").read_text(encoding="utf-8")
-    names = "\n".join(f"- `{lab.name}`" for lab in labs)
-    readme = readme.replace("{labs}", names).replace("{bin}", shlex.quote(str(Path(sys.executable).parent)))
-    (folder / "README.md").write_text(readme, encoding="utf-8")
     for lab in labs:
+        say(f"{lab.name}: nbgrader makes the release ...")
         made = build.make(lab)
         path = folder / "source" / lab.name / f"{lab.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,6 +37,11 @@ def release(folder: Path, labs: Sequence, update: bool, say: Callable[[str], Non
         if released.read_text(encoding="utf-8") != to_text(made.learner):
             raise CourseError(f"{released} differs from what `dcplab build` makes; is {CONFIG} changing how nbgrader releases?")
         say(f"{lab.name}: source/ and release/ written, {len(lab.parts)} graded cells in the gradebook")
+    # All labs of the course, also those that an update of one leaves as they are.
+    names = "\n".join(f"- `{lab.name}`" for lab in sorted((folder / "source").iterdir()) if lab.is_dir())
+    readme = (paths.root() / "workshop" / "course_readme.md").read_text(encoding="utf-8")
+    readme = readme.replace("{labs}", names).replace("{bin}", shlex.quote(str(Path(sys.executable).parent)))
+    (folder / "README.md").write_text(readme, encoding="utf-8")
 
 
 def nbgrader(folder: Path, *words: str) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import html
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 
 from dcplab.check import report
 from dcplab.check.model import CheckResult, Table
@@ -25,7 +26,8 @@ h1, p { overflow-wrap: anywhere; } table { font-variant-numeric: tabular-nums; }
 def page(row: Mapping) -> str:
     """The feedback of a row (as JSON gives it): of each part what the check says in a notebook."""
     title = f"{row['lab'] or 'No lab'}: {_points(row)}"
-    about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {row['path']}."]
+    # The file's name without its folders, which are the grader's: a learner reads this.
+    about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {PurePath(row['path']).name}."]
     head = "\n".join(f"<p>{_safe(line)}</p>" for line in about if line)
     parts = "\n".join(f"<section>{report.as_html(_result(part))}</section>" for part in row["parts"])
     return _document(title, f"<h1>{_safe(title)}</h1>\n{head}\n{parts}")
