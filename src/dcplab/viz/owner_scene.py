@@ -103,7 +103,7 @@ def _rows(state: State, left: float, y: float) -> tuple[list[Box], float]:
     line = per_line(width, state.page_size)
     boxes: list[Box] = []
     for _, part in chunks(rows, line):
-        boxes.append(chip(MARGIN, y, "local page", "page", BAR, label))
+        boxes.append(chip(MARGIN, y, "c-KV page", "page", BAR, label))
         ids = [row // state.page_size for row in part]
         boxes += bars(left, y, width, ids, "page", "page", BAR, _local_page(state))
         y += BAR + 2

@@ -1,4 +1,4 @@
-"""Pages of either kind: index-K pages (P locs) and allocator pages (P * D locs, one local page on every rank)."""
+"""Pages of either kind: index-K pages (P locs) and allocator pages (P * D locs, one c-KV page on every rank)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _elided(n: int) -> list[int | None]:
 
 @drawn
 def widened_page(page: int, page_size: int, dcp_size: int) -> Picture:
-    """One allocator page in two views: its ``P * D`` locs as D index-K pages, and as one local page of P rows on each rank.
+    """One allocator page in two views: its ``P * D`` locs as D index-K pages, and as one c-KV page of P rows on each rank.
 
     ``page``: an allocator page id. ``page_size``: P. ``dcp_size``: D. Long lines show both ends only.
     """
@@ -75,7 +75,7 @@ def widened_page(page: int, page_size: int, dcp_size: int) -> Picture:
     places = _elided(page_size)
     width = cell_width([number(last), f"row {number(spaces.local_row(last, dcp_size))}"])
     names = [f"index-K page {number(spaces.index_k_page(first + k * page_size, page_size))}" for k in range(dcp_size)]
-    label = chip_width([*names, "local page"])
+    label = chip_width([*names, "c-KV page"])
     left = MARGIN + label + 2 * GAP
     boxes: list[Box] = []
     facts: list[tuple[str, ...]] = []
@@ -98,7 +98,7 @@ def widened_page(page: int, page_size: int, dcp_size: int) -> Picture:
         line(y, [None if p is None else start + p for p in places])
         y += CELL_HEIGHT + GAP
     y += 16
-    local = f"local page {number(page)} on every rank: rows {number(page * page_size)} to {number((page + 1) * page_size - 1)}"
+    local = f"c-KV page {number(page)} on every rank: rows {number(page * page_size)} to {number((page + 1) * page_size - 1)}"
     boxes.append(Box(left, y, max(across, 7.6 * len(local)), BAR, "page", local))
     y += BAR + GAP
     for i, p in enumerate(places):
@@ -120,7 +120,7 @@ def widened_page(page: int, page_size: int, dcp_size: int) -> Picture:
     return Picture(
         f"Allocator page {number(page)}, P = {page_size}, D = {dcp_size}",
         f"{number(last - first + 1)} locs: {dcp_size} index-K pages of {page_size} locs each, "
-        f"and one local page of {page_size} rows on each of {dcp_size} ranks.",
+        f"and one c-KV page of {page_size} rows on each of {dcp_size} ranks.",
         Scene(tuple(boxes)),
         Table(("loc", "owner", "row", "index-K page", "c-KV page"), tuple(facts)),
     )
