@@ -177,7 +177,8 @@ def program_of(lab: catalog.Lab, part: Part) -> Program:
 
 
 def _not_run(problem: str) -> str:
-    return f"{problem.rstrip('.').replace('No cell', 'No cell that was run')}: run the cell with your answer first."
+    first = problem.partition(",")[0].rstrip(".")
+    return f"{first.replace('No cell', 'No cell that was run')}: run the cell with your answer first."
 
 
 def _judge(lab: catalog.Lab, part: str, seed: int | None) -> CheckResult:

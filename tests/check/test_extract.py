@@ -127,8 +127,8 @@ def test_a_later_good_cell_mends_a_broken_one():
 
 
 def test_nothing_defines_it():
-    assert extract(["x = 1"], "f").problem == "No cell defines `f`: the check looks for that name."
-    assert extract([], "f").problem == "No cell defines `f`: the check looks for that name."
+    assert extract(["x = 1"], "f").problem == "No cell defines `f`, the name that the check looks for."
+    assert extract([], "f").problem == "No cell defines `f`, the name that the check looks for."
 
 
 def test_future_imports_move_to_the_front():

@@ -80,7 +80,7 @@ def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None
         return Program("", entry, problem=unreadable, unreadable=True, folder=folder)
     for name in names:
         if not any(name in s.binds for s in statements):
-            return Program("", entry, problem=f"No cell defines `{name}`: the check looks for that name.", folder=folder)
+            return Program("", entry, problem=f"No cell defines `{name}`, the name that the check looks for.", folder=folder)
     return _assemble(_needed(statements, names), entry, folder)
 
 
