@@ -130,7 +130,8 @@ def test_syntax_error_and_missing(judged):
     found = judged("91a", LOCALIZE + "return (")
     assert (found.outcome, found.points) == ("crashed", 0) and "Line 2 of the cell with `localize`" in lines(found)[0]
     found = judged("91a", "x = 1")
-    assert found.outcome == "not_attempted" and lines(found)[0] == "No cell defines `localize`, the name that the check looks for."
+    assert found.outcome == "not_attempted"
+    assert lines(found)[0] == "No cell defines `localize`, the name that the check looks for."
 
 
 def test_a_helper_that_fails_while_it_loads(judged):
