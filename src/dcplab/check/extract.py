@@ -11,7 +11,7 @@ import functools
 import re
 import symtable
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 _PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their body is ordinary Python; other cell magics' is not
 _UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # the parser's answers to what is no Python, or too deep
@@ -144,10 +144,6 @@ def unfinished(source: str, names: str | Sequence[str]) -> bool:
     body = nodes[-1].body
     functions = [nodes[-1]] if isinstance(nodes[-1], ast.FunctionDef) else [n for n in body if isinstance(n, ast.FunctionDef)]
     return any(_is_not_implemented(f.body[-1]) and not _returns(f) for f in functions)
-
-
-def with_folder(program: Program, folder: str | None) -> Program:
-    return replace(program, folder=folder)
 
 
 def _statements(text: str, cell: int) -> list[_Statement]:
