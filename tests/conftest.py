@@ -1,6 +1,7 @@
 """Once a process, before anything imports Triton: interpret on a machine without a GPU, compile on one with."""
 
 import os
+import signal
 import tempfile
 
 import torch
@@ -11,3 +12,7 @@ if not torch.cuda.is_available():
 # No test, and no process that one starts, may touch the progress of whoever runs the tests.
 _state = tempfile.TemporaryDirectory(prefix="dcplab-test-state-")
 os.environ["DCPLAB_STATE"] = _state.name
+
+# A shell starts what runs in its background with Ctrl-C ignored, and children inherit that; ours are sent Ctrl-C on purpose.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 # Makes a venv with no packages; "installs" a dcplab that prints its words, after UV_SLEEP seconds, or fails with UV_FAIL.
-FAKE_UV = """#!/bin/bash
+FAKE_UV = r"""#!/bin/bash
 echo "$*" >>"$CALLS"
 case $1 in
 --version) echo "uv 0" ;;
@@ -23,9 +23,9 @@ pip)
     [[ -z ${UV_FAIL:-} ]] || { echo "$UV_FAIL" >&2; exit 1; }
     site=$(echo "$(dirname "$4")"/../lib/python3*/site-packages)
     mkdir -p "$site/dcplab" "$site/pytest"
-    touch "$site/half-installed"
-    sleep "${UV_SLEEP:-0}"
-    rm "$site/half-installed"
+    # Whoever sees the file may send a signal, and between a shell's fork and exec a signal can be lost: so the sleeper makes it.
+    python3 -c 'import pathlib, sys, time; mark = pathlib.Path(sys.argv[1]); mark.touch(); time.sleep(float(sys.argv[2])); mark.unlink()' \
+        "$site/half-installed" "${UV_SLEEP:-0}" || exit
     echo 'import sys; print("dcplab", *sys.argv[1:])' >"$site/dcplab/__main__.py"
     echo 'import sys; print("pytest", *sys.argv[1:])' >"$site/pytest/__main__.py"
     ;;

@@ -120,22 +120,28 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     on_gpu = job["mode"] == "gpu"
     arena = Arena(buffers, "cuda" if on_gpu else "cpu")
     guard = None if on_gpu else Guard(arena.views)
-    args, record, doubts = [], {}, []
-    for kind, value, dtype in codec.decode(case["args"]):
+    args, ends, record, doubts = [], [], {}, []
+    for kind, value, dtype, before in codec.decode(case["args"]):
         if kind == "value":
             args.append(value)
-        elif on_gpu:
-            args.append(arena.views[value].view(codec.dtype_named(dtype)) if dtype else arena.views[value])
+            continue
+        dtype = codec.dtype_named(dtype) if dtype else buffers[value].dtype
+        if on_gpu:
+            whole = _end_of_larger(arena.views[value], before * dtype.itemsize) if before else arena.views[value]
+            args.append(whole.view(dtype))
+            ends += [(arena.views[value], whole)] if before else []
         else:
-            args.append(guard.pointer(value, codec.dtype_named(dtype) if dtype else None))
+            args.append(guard.pointer(value, dtype, before))
     try:
         if not _is_kernel(kernel):
             raise TypeError(f"this is a {type(kernel).__name__}, not a Triton kernel: is @triton.jit above it?")
         if on_gpu:
             kernel[case["grid"]](*args, **case["constexprs"])
             _settle("gpu")
+            for view, whole in ends:
+                view.view(-1).view(torch.uint8).copy_(whole[-view.numel() * view.element_size() :])
         else:
-            with guarded(guard), watched() as doubts:
+            with guarded(guard), watched(casts=not case["exact"]) as doubts:
                 kernel[case["grid"]](*args, **case["constexprs"])
     except BaseException as e:
         record["raised"] = _raised(e, path)
@@ -152,6 +158,14 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
         "events": events,
         "doubts": list(doubts),
     }
+
+
+def _end_of_larger(view: torch.Tensor, before: int) -> torch.Tensor:
+    """A larger allocation in bytes whose end holds what ``view`` holds: Triton refuses a pointer into no allocation."""
+    content = view.reshape(-1).view(torch.uint8)
+    whole = torch.empty(before + content.numel(), dtype=torch.uint8, device=view.device)
+    whole[before:] = content
+    return whole
 
 
 def _is_kernel(value: Any) -> bool:

@@ -45,14 +45,17 @@ class Guard:
         self.sizes = np.array([t.numel() * t.element_size() for t in self.tensors], dtype=np.uint64)
         self.real = np.array([t.data_ptr() for t in self.tensors], dtype=np.uint64)
 
-    def pointer(self, name: str, dtype: torch.dtype | None = None) -> Any:
-        """What a kernel gets for a buffer: a pointer into the buffer's own address space, of another element type if asked."""
+    def pointer(self, name: str, dtype: torch.dtype | None = None, before: int = 0) -> Any:
+        """What a kernel gets for a buffer: a pointer into its own address space, of another element type if asked.
+
+        ``before``: so many elements before the buffer, which is then the end of a larger one.
+        """
         from triton.runtime import interpreter
 
         i = self.names.index(name)
         like = self.tensors[i] if dtype is None else torch.empty(1, dtype=dtype)
         made = interpreter._implicit_cvt(like if like.numel() else torch.empty(1, dtype=like.dtype))
-        made.handle.data = np.array([self.starts[i]], dtype=np.uint64)
+        made.handle.data = np.array([int(self.starts[i]) - before * like.element_size()], dtype=np.uint64)
         return made
 
     def admit(self, op: str, program: tuple, addresses: np.ndarray, mask: np.ndarray, nbytes: int) -> tuple:

@@ -14,8 +14,11 @@ LOOP = "Triton {} cannot interpret a loop whose bound is loaded at run time; Tri
 
 
 @contextlib.contextmanager
-def watched():
-    """While open, collects a sentence for each kind of operation that the interpreter gets wrong. Yields the list."""
+def watched(casts: bool = True):
+    """While open, collects a sentence for each kind of operation that the interpreter gets wrong. Yields the list.
+
+    ``casts=False`` passes over casts, for values that every cast asked for keeps exactly.
+    """
     from triton.runtime import interpreter
 
     said: list[str] = []
@@ -45,7 +48,7 @@ def watched():
                 say(ARITHMETIC, x.dtype)
 
     def cast(source, target, *_):
-        if _is_small(target) and not _is_small(source.dtype):
+        if casts and _is_small(target) and not _is_small(source.dtype):
             say(CAST, target)
 
     def reduce(values):

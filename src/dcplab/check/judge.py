@@ -68,7 +68,11 @@ def check(
     if unfinished(program.source, part.names):
         return result("not_attempted", "Not finished yet: it still ends in `raise NotImplementedError`.")
 
-    cases = list(part.cases(Draw(seed)))
+    drawn = list(part.cases(Draw(seed)))
+    cases = [case for case in drawn if mode in case.modes]
+    elsewhere = len(drawn) - len(cases)
+    if not cases:
+        return result("error", f"Not judged here:{_elsewhere(elsewhere, mode)}")
     wall = part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
     packed = [pack(case) for case in cases]
     # The solution runs beside the answer, in a child of its own: neither sees the other.
@@ -89,9 +93,8 @@ def check(
         return result("crashed", _load_sentence(trial, program), detail=_traceback(trial.load_error, program) + _output(trial))
     outcome, shown = _overall(verdicts, cases)
     if outcome == "passed":
-        return result(
-            "passed", f"Right on all {len(cases)} cases.", detail=_detail(verdicts, cases, names, None, program, trial)
-        )
+        says = f"Right on all {len(cases)} cases.{_elsewhere(elsewhere, mode)}"
+        return result("passed", says, detail=_detail(verdicts, cases, names, None, program, trial))
     if outcome == "unjudged":
         return result("error", f"Not judged here: {shown.says}", detail=_detail(verdicts, cases, names, shown, program, trial))
     if outcome == "not_attempted":
@@ -122,7 +125,7 @@ def pack(case: Case | Launch) -> dict[str, Any]:
     for name, t in case.buffers.items():
         if not t.is_contiguous():
             raise CourseError(f"The buffer {name!r} of a launch is not contiguous.")
-    args = [("buffer", a.name, a.dtype) if isinstance(a, Buf) else ("value", a, None) for a in case.args]
+    args = [("buffer", a.name, a.dtype, a.before) if isinstance(a, Buf) else ("value", a, None, 0) for a in case.args]
     return {
         "kind": "launch",
         "buffers": codec.encode(dict(case.buffers)),
@@ -130,6 +133,7 @@ def pack(case: Case | Launch) -> dict[str, Any]:
         "grid": tuple(case.grid),
         "constexprs": dict(case.constexprs),
         "writes": list(case.writes),
+        "exact": case.exact,
     }
 
 
@@ -345,6 +349,14 @@ def _overall(verdicts: Sequence[Verdict], cases: Sequence) -> tuple[str, Verdict
     failed = [v for v in failed if v.outcome != "not_attempted"]
     shown = next((v for v in failed if v.outcome == "unsafe"), failed[0])
     return shown.outcome, shown
+
+
+def _elsewhere(count: int, mode: str) -> str:
+    """What is to be said where cases were left out for want of the other mode."""
+    if not count:
+        return ""
+    where = "on a GPU" if mode == "cpu" else "in the interpreter"
+    return f" {count} more can only be judged {where}."
 
 
 def _functions(source: str) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 OUTCOMES = ("passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error")
+MODES = ("cpu", "gpu")
 Outcome = Literal["passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error"]
 
 
@@ -24,6 +25,7 @@ class Case:
     ``size`` orders cases: the smallest failing one is shown.
     ``raises`` is the name of the exception type that the right answer raises ("ValueError"), or None.
     ``call`` is the function to call where a part has several (``Part.also``); empty: the entry.
+    ``modes`` are those that can judge it ("cpu", "gpu"); elsewhere it is left out, and the result says so.
     """
 
     args: tuple = ()
@@ -33,14 +35,20 @@ class Case:
     writes: tuple[int, ...] = ()
     raises: str | None = None
     call: str = ""
+    modes: tuple[str, ...] = MODES
 
 
 @dataclass(frozen=True)
 class Buf:
-    """Stands, in ``Launch.args``, for a buffer of the launch; ``dtype`` (a torch dtype's name) views it as another type."""
+    """Stands, in ``Launch.args``, for a buffer of the launch; ``dtype`` (a torch dtype's name) views it as another type.
+
+    ``before`` is for addresses past 2^31: the pointer stands so many elements before the buffer, which is then the end of a
+    larger one. Only this end is there to be touched.
+    """
 
     name: str
     dtype: str | None = None
+    before: int = 0
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,8 @@ class Launch:
 
     ``buffers`` maps names to CPU tensors with their initial contents. The child places all of them in one arena with canary
     bands before, between and after, so that a store outside a buffer changes a band and nothing else. ``writes`` names the
-    buffers the kernel may change. ``constexprs`` are passed by keyword.
+    buffers the kernel may change. ``constexprs`` are passed by keyword. ``modes`` as in ``Case``. ``exact``: the values are
+    such that every cast asked for keeps them, so that the interpreter's casts to bf16 and fp8 can be judged.
     """
 
     buffers: Mapping[str, Any]
@@ -59,6 +68,8 @@ class Launch:
     label: str = ""
     size: int = 0
     writes: tuple[str, ...] = ()
+    modes: tuple[str, ...] = MODES
+    exact: bool = False
 
 
 @dataclass(frozen=True)

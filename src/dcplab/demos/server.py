@@ -43,7 +43,7 @@ def replay(level: str, defects: str = "index_k_size", strict: bool = False, type
     """
     chosen = switches.parse(defects)
     config = scenario.settings(TOY, chosen)
-    with _one_thread():
+    with one_thread():
         try:
             engine = Engine(config, chosen, Local(config.dcp_size), strict=strict, typed=typed)
         except SpaceError as error:
@@ -91,7 +91,7 @@ def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
     config = replace(TOY, layers=1, prefix_cache=keep)
     unpatched = config.size + config.page_size
     rows = []
-    with _one_thread():
+    with one_thread():
         engine = Engine(config, (), Local(config.dcp_size))
         for number in range(requests):
             engine.submit(text.filler(words, seed=number), 1)
@@ -112,7 +112,7 @@ def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
 
 
 @contextlib.contextmanager
-def _one_thread():
+def one_thread():
     """torch with one thread: the tensors are tiny, and threads would wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -265,12 +265,16 @@ class RankStep:
 
     def attend_ragged(self, indices: torch.Tensor) -> torch.Tensor:
         """Attention to the workspace: ``out [T, H, 512]``."""
+        return self.attend_ragged_lse(indices)[0]
+
+    def attend_ragged_lse(self, indices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same with its LSE ``[T, H]``, base 2: ``(out, lse)``, as `attend` gives them."""
         s = self.shared
         safe = s.watcher.use(self.worker.arena, self.rank, "workspace", indices, "sparse_mla_extend", False)
         kv = self._pool("workspace", False)
         if s.watcher.neighbours is False or space_of(indices) is Space.RAGGED:
             kv = kv[: self.batch.total_k]
-        return ops.attend_ragged(self._query(), kv, safe.to(torch.int32), None, SM_SCALE)[0]
+        return ops.attend_ragged(self._query(), kv, safe.to(torch.int32), None, SM_SCALE)
 
     def check_flattened(self) -> None:
         """The capacity assert on the flattened page table. As upstream, it is evaluated only where there are more tokens than
