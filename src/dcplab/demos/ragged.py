@@ -1,0 +1,128 @@
+"""What lab 04 shows beside its exercises: two requests in one extend, three batches of prefixes, a mixed batch, a real gather,
+real kernels."""
+
+from __future__ import annotations
+
+import torch
+
+from dcplab.demos import ragged_engine, server
+from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, Run
+from dcplab.engine import spaces
+from dcplab.engine.allocator import PagedAllocator
+from dcplab.shown import Shown
+
+
+def two_requests() -> Shown:
+    """Requests A and B in one extend step, on four servers: without the extend patch, with half of it (gathers, but uses
+    positions as they come), with half of it and a merge over ranks, and with all of it. Under the half patch only A is right.
+    Then the first wrong operation of the half patch, id by id."""
+    half = ragged_engine.serve(ragged_engine.as_they_come)
+    merged = ragged_engine.serve(ragged_engine.as_they_come, merge=True)
+    servers = (
+        ("no extend patch: own rows, row = loc", ragged_engine.serve(None, ["extend"])),
+        ("half of it: gathers, ids as they come", half),
+        ("the same, merged over ranks by LSE", merged),
+        ("the whole patch", ragged_engine.serve(ragged_engine.ragged)),
+    )
+    lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; two requests in one extend step", ""]
+    lines += [f"{name}: ... {prompt.split(' ', 4)[-1]}  ->  {NEXT[name]}" for name, prompt in PROMPTS.items()]
+    lines += ["", f"{'server':<40}{'A says':<24}{'B says':<24}"]
+    lines += [f"{what:<40}{_said(run, 'A'):<24}{_said(run, 'B'):<24}".rstrip() for what, run in servers]
+    misuse = half.engine.watcher.first_misuse
+    lines += ["", "The first wrong operation of the half patch:", f"  {misuse.sentence()}", "", *_looks(half)]
+    shift = f"{merged.lse_shift:+.2f}"
+    lines += ["", f"What the merge did to B: the same words, and an LSE of {shift}, log2({TOY.dcp_size}). All ranks read the same"]
+    lines += ["wrong row. A merge puts pieces of one context together; here no piece is missing."]
+    return Shown("\n".join(lines))
+
+
+def _said(run: Run, name: str) -> str:
+    return f"{run.said[name]}{'' if run.said[name] == NEXT[name] else '  WRONG'}"
+
+
+def _looks(run: Run) -> list[str]:
+    """A table of the looks of a run: what was picked, which id was used, what lies there."""
+    lines = [f"{'layer':>5}  {'request':<8}{'picked':<14}{'id used':>8}  {'lies there':<22}{'its ragged index':>16}"]
+    for look in run.looks:
+        picked = f"{look.request}{look.position} {ragged_engine.word(run, look.request, look.position)}"
+        if look.found is None:
+            there = f"nothing of this step" if look.index >= look.rows else "nobody's"
+        else:
+            there = f"{look.found[0]}{look.found[1]} {ragged_engine.word(run, *look.found)}"
+        wrong = "" if look.found == (look.request, look.position) else "  WRONG"
+        lines.append(f"{look.layer:>5}  {look.request:<8}{picked:<14}{look.index:>8}  {there + wrong:<22}{look.wanted:>16}")
+    return lines
+
+
+BATCHES = ((8, 4), (5, 3), (5, 4))  # prefix lengths: a slide's, then two of a real server's
+
+
+def strided(dcp_size: int = 4, page_size: int = 4) -> Shown:
+    """``[r::D]`` on the flat locs of a batch's prefixes, against the rows that each rank must read, for three batches: prefixes
+    8 and 4 (right), 5 and 3 (wrong rows), 5 and 4 (wrong locs, and by luck the right rows)."""
+    lines = [f"[CPU, torch] D {dcp_size}, P {page_size}: what rank r reads of the prefixes of a batch", ""]
+    for lens in BATCHES:
+        allocator = PagedAllocator(64 * page_size, page_size, dcp_size)
+        locs = torch.cat([allocator.locs(allocator.issue(allocator.pages_needed(0, n)), 0, n) for n in lens])
+        lines.append(f"prefixes {lens[0]} and {lens[1]}: locs {_ranges(locs.tolist(), lens)}")
+        lines.append(f"{'rank':>6}  {'locs it owns':<16}{'rows':<12}{'[r::D] picks':<16}{'// D':<12}")
+        for rank in range(dcp_size):
+            owned = locs[spaces.owner_rank(locs, dcp_size) == rank]
+            picked = locs[rank::dcp_size]
+            want, got = spaces.local_row(owned, dcp_size).tolist(), spaces.local_row(picked, dcp_size).tolist()
+            verdict = _verdict(owned.tolist() == picked.tolist(), want == got)
+            cells = (_list(owned), _list(want), _list(picked), _list(got))
+            lines.append(f"{rank:>6}  {cells[0]:<16}{cells[1]:<12}{cells[2]:<16}{cells[3]:<12}{verdict}".rstrip())
+        lines.append("")
+    lines += [
+        "5 and 4: B starts at place 5 of the flat list, and 5 % 4 = 1, so from there on every rank picks a neighbour's loc.",
+        f"B has {BATCHES[2][1]} tokens, one whole group of D = {dcp_size} locs that share one row. Any of the four locs, divided by 4, is",
+        "the row, and a rank reads that row of its own pool: its own token. With 3 tokens in B the last rank in turn goes without.",
+    ]
+    return Shown("\n".join(lines))
+
+
+def _verdict(same_locs: bool, same_rows: bool) -> str:
+    if same_locs:
+        return "right"
+    return "wrong locs, right rows" if same_rows else "WRONG rows"
+
+
+def _list(values) -> str:
+    return " ".join(str(int(v)) for v in values) or "-"
+
+
+def _ranges(locs: list[int], lens: tuple[int, ...]) -> str:
+    found, at = [], 0
+    for n in lens:
+        found.append(f"{locs[at]}..{locs[at + n - 1]}")
+        at += n
+    return " and ".join(found)
+
+
+def mixed() -> Shown:
+    """A mixed batch (A decodes while B's prompt is extended) with what #36989 left, PAGED ids for a gathered buffer, and
+    without; then the capacity assert, which is reached only by a server that gathers and uses RAGGED."""
+    left, right = (ragged_engine.serve_mixed(ids) for ids in (ragged_engine.residue, ragged_engine.ragged))
+    want = {"A": "old bridge . where", "B": "grey cloud all day"}
+    lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; A decodes while B's prompt is extended", ""]
+    lines.append(f"{'ids of a mixed batch':<30}{'A says':<30}{'B says':<30}")
+    for what, run in (("PAGED, what #36989 left", left), ("RAGGED", right)):
+        cells = [f"{run.said[n]}{'' if run.said[n] == want[n] else '  WRONG'}" for n in want]
+        lines.append(f"{what:<30}{cells[0]:<30}{cells[1]:<30}".rstrip())
+    lines += ["", "The first wrong operation:", f"  {left.engine.watcher.first_misuse.sentence()}", "", *_looks(left), ""]
+    lines += ["The capacity assert: all locs of an extend's requests, held against a bound. It stands in the branch that gathers.", ""]
+    lines.append(f"{'server':<50}{'verdict'}")
+    for what, defects in ASSERTS:
+        out = server.replay("above", defects).outcome
+        lines.append(f"{what:<50}{out.verdict}")
+        lines += [f"    {out.why}"] if out.why else []
+    return Shown("\n".join(lines))
+
+
+# Who meets the assert whose bound counts rows: (server, its defects).
+ASSERTS = (
+    ("nothing patched: extend gathers nothing", "unpatched"),
+    ("all patched but the assert: now it is reached", "assert"),
+    ("all patched", "none"),
+)

@@ -1,0 +1,161 @@
+"""Two requests in one extend step of the engine, with ids of the right and of the wrong kind: what the servers of lab 04 run.
+
+Everything runs on the CPU, in torch. Prefixes are stored first, so that an extend has something to gather; top-k is 1, so that
+one id decides one word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import torch
+
+from dcplab.demos.server import one_thread
+from dcplab.engine import backend
+from dcplab.engine.comm import Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.request import Request
+from dcplab.engine.scheduler import Engine
+
+# Pages of 4 rows on two ranks; two layers, so that a word takes two looks: where is it, and what stands there.
+TOY = ServerConfig(size=96, page_size=4, dcp_size=2, layers=2, topk=1, chunk=64, max_requests=4)
+
+# Each prompt ends where it began to repeat itself, so its next word is known. The two share no word but the full stop.
+PROMPTS = {
+    "A": "the red fox hides under the old bridge . where ? under the",
+    "B": "a blue whale sings below a grey cloud all day . so below a",
+}
+NEXT = {"A": "old bridge .", "B": "grey cloud all"}
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look of a request's last token at its context, in one layer on rank 0. ``position``: what top-k picked. ``index``:
+    the id that attention got. ``rows`` the workspace has. ``found``: whose token lies there, None if nobody's of this step;
+    ``wanted``: the ragged index at which the picked token lies."""
+
+    layer: int
+    request: str
+    position: int
+    index: int
+    wanted: int
+    rows: int
+    found: tuple[str, int] | None
+
+
+@dataclass
+class Run:
+    """A server that has answered. ``said`` maps a request's name to its words, ``looks`` are those of its first extend step
+    with several requests, ``lse_shift`` how much a merge over ranks added to the LSE (None where there was none)."""
+
+    engine: Engine
+    said: dict[str, str]
+    looks: list[Look] = field(default_factory=list)
+    lse_shift: float | None = None
+
+
+Ids = Callable[[backend.RankStep, torch.Tensor], torch.Tensor]
+
+
+def as_they_come(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+    """The ids of a server that forgets the offset: positions, used as ragged indices."""
+    return positions
+
+
+def paged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+    """PAGED ids: locs."""
+    return rank.to_locs(positions)
+
+
+def residue(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+    """The ids of #36989 as it stood: RAGGED in an extend, PAGED in a mixed batch, which gathers too."""
+    return paged(rank, positions) if rank.batch.mode == "mixed" else ragged(rank, positions)
+
+
+def ragged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+    """RAGGED ids: indices of the workspace."""
+    return rank.to_ragged(positions)
+
+
+def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
+    """An extend that gathers every prefix into the workspace and attends to it by ``ids``; with ``merge``, merged over ranks
+    afterwards, as decode does. Notes the looks of the first batch of several requests in ``run``."""
+
+    def extend(step: backend.LayerStep) -> list[torch.Tensor]:
+        for rank in step.ranks:
+            rank.write_ckv(step.batch.out_locs)
+            rank.write_index_k(step.batch.out_locs)
+        shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
+        parts = []
+        for rank in step.ranks:
+            rank.assemble(shards)
+            positions = rank.select_ragged()
+            given = ids(rank, positions)
+            if rank.rank == 0 and len(step.batch.slots) > 1:
+                _note(run, step, positions, given)
+            parts.append(rank.attend_ragged_lse(given))
+        if not merge:
+            return [out for out, _ in parts]
+        merged = step.merge(parts)
+        _, lse = backend.ops.merge_lse(step.all_gather([o for o, _ in parts]), step.all_gather([v for _, v in parts]))
+        run.lse_shift = float((lse - parts[0][1]).max())
+        return merged
+
+    return extend
+
+
+def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: torch.Tensor) -> None:
+    """The looks of each request's last row. A layer is noted once: later steps with several requests are not."""
+    batch = step.batch
+    if any(look.layer >= step.layer for look in run.looks):
+        return
+    slots = {r.slot: r.name for r in run.engine.running}
+    names = [slots[s] for s in batch.slots.tolist()]
+    cu = batch.cu_seqlens_k.tolist()
+    last = (torch.cumsum(batch.extend_lens, 0) - 1).tolist()
+    for i, row in enumerate(last):
+        position, index = int(positions[row, 0]), int(given[row, 0])
+        at = next((k for k in range(len(names)) if cu[k] <= index < cu[k + 1]), None)
+        found = None if at is None else (names[at], index - cu[at])
+        run.looks.append(Look(step.layer, names[i], position, index, cu[i] + position, batch.total_k, found))
+
+
+def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, words: int = 3) -> Run:
+    """Both prompts, their first pages stored before, extended in one step and decoded. ``ids`` None: the engine's own wiring,
+    with its ``defects``."""
+    run = Run(None, {})
+    with one_thread():
+        extend = backend.extend if ids is None else gathering(ids, run, merge)
+        run.engine = Engine(TOY, defects, Local(TOY.dcp_size), paths=replace(backend.STANDARD, extend=extend))
+        for prompt in PROMPTS.values():
+            run.engine.preload(prompt)
+        asked = [run.engine.submit(prompt, words, name) for name, prompt in PROMPTS.items()]
+        run.engine.run()
+    run.said = {r.name: run.engine.text(r) for r in asked}
+    return run
+
+
+def serve_mixed(ids: Ids, words: int = 4) -> Run:
+    """A decodes when B arrives, so one step takes A's next token and B's whole prompt: a mixed batch."""
+    run = Run(None, {})
+    with one_thread():
+        extend = gathering(ids, run)
+        config = replace(TOY, mixed=True)
+        run.engine = Engine(config, (), Local(config.dcp_size), paths=replace(backend.STANDARD, extend=extend))
+        asked: list[Request] = [run.engine.submit(PROMPTS["A"], words, "A")]
+        while not asked[0].output:
+            run.engine.step()
+        run.engine.preload(PROMPTS["B"])
+        asked.append(run.engine.submit(PROMPTS["B"], words, "B"))
+        run.engine.run()
+    run.said = {r.name: run.engine.text(r) for r in asked}
+    return run
+
+
+def word(run: Run, request: str, position: int) -> str:
+    """The word at a position of a request; ``<bos>`` stands at 0."""
+    tokens = run.engine.tokenizer.encode(PROMPTS[request])
+    said = run.engine.tokenizer.encode(run.said[request])[1:]
+    return run.engine.tokenizer.decode([[*tokens, *said][position]])
+
