@@ -94,11 +94,12 @@ class Worker:
 @dataclass(frozen=True)
 class Paths:
     """The wiring of a layer for each kind of batch: a function of a `LayerStep` giving one output ``[T, H, 512]`` a hosted
-    rank."""
+    rank. ``draft`` is the draft's own decode; its pools are replicated. None: the standard one."""
 
     decode: Callable[[LayerStep], list[torch.Tensor]]
     verify: Callable[[LayerStep], list[torch.Tensor]]
     extend: Callable[[LayerStep], list[torch.Tensor]]
+    draft: Callable[[LayerStep], list[torch.Tensor]] | None = None
 
 
 @dataclass
@@ -261,7 +262,16 @@ class RankStep:
         ragged = ops.assemble_ragged(
             shards, source, b.prefix_lens, torch.zeros_like(b.prefix_lens), b.extend_lens, self.dcp_size, b.total_k
         )
-        self.worker.arena.view("workspace")[: b.total_k] = ragged
+        self.fill(ragged)
+
+    @property
+    def latent(self) -> torch.Tensor:
+        """The c-KV of this step's tokens ``[T, 512]``, as it goes into the pool."""
+        return self.worker.stream.latent
+
+    def fill(self, rows: torch.Tensor) -> None:
+        """Put ``rows [n, 512]`` at the start of the workspace: what ragged indices point into."""
+        self.worker.arena.view("workspace")[: len(rows)] = rows
 
     def attend_ragged(self, indices: torch.Tensor) -> torch.Tensor:
         """Attention to the workspace: ``out [T, H, 512]``."""
@@ -303,8 +313,7 @@ class RankStep:
         return self.shared.once("index query", self.layer, code, lambda: self.shared.model.index_query(code))
 
     def _localize(self, locs: torch.Tensor) -> torch.Tensor:
-        mine = (locs >= 0) & (locs % self.dcp_size == self.rank)
-        return tag(torch.where(mine, locs // self.dcp_size, -1), Space.ROW)
+        return tag(ops.localize(locs, self.rank, self.dcp_size), Space.ROW)
 
     def _pool(self, name: str, write: bool) -> torch.Tensor:
         arena = self.worker.arena
@@ -326,6 +335,17 @@ class LayerStep:
     def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
         """One tensor a hosted rank -> ``[D, ...]``, every rank's."""
         return self.shared.comm.all_gather(parts)
+
+    def interleave(self, shards: torch.Tensor) -> torch.Tensor:
+        """Gathered shards ``[D, rows, 512]`` -> every prefix in position order, request by request ``[total_prefix, 512]``."""
+        b = self.batch
+        starts = torch.zeros_like(b.prefix_lens)
+        return ops.interleave_shards(shards, b.prefix_lens, starts, self.shared.config.dcp_size, b.total_prefix)
+
+    def join(self, prefix: torch.Tensor, latent: torch.Tensor) -> torch.Tensor:
+        """Prefixes and this step's c-KV -> ``[prefix_0; extend_0; prefix_1; extend_1; ...]``, ``[total_k, 512]``."""
+        b = self.batch
+        return ops.join_ragged(prefix, latent, b.prefix_lens, b.extend_lens, b.total_k)
 
     def merge(self, parts: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> list[torch.Tensor]:
         """Partial attention of the hosted ranks -> the merged output, once a hosted rank."""
@@ -389,6 +409,16 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
             positions = rank.select_ragged()
             outs.append(rank.attend_ragged(rank.to_locs(positions) if paged else rank.to_ragged(positions)))
     step.capture(outs[0], None)
+    return outs
+
+
+def draft(step: LayerStep) -> list[torch.Tensor]:
+    """The draft's layer: its pools hold every loc on every rank, so each rank reads all of it and nothing is merged."""
+    outs = []
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_locs)
+        rank.write_index_k(step.batch.out_locs)
+        outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
     return outs
 
 

@@ -13,12 +13,14 @@ import importlib
 
 import torch
 
+from dcplab.engine import spaces
+
 MINUS_INF = float("-inf")
 LOG2_E = 1.4426950408889634
 
 # Where the kernels live: operation -> module of dcp_kernels.
 HOMES = {
-    "write_ckv_norope": "ckv_write",
+    "write_ckv": "ckv_write",
     "write_index_k": "index_k",
     "read_index_k": "index_k",
     "topk_to_paged": "topk_transform",
@@ -34,17 +36,18 @@ HOMES = {
     "sparse_mla_decode": "tl_sparse_decode",
     "sparse_mla_extend": "tl_sparse_extend",
 }
+_NAMES = {"write_ckv": "write_ckv_norope"}  # where the kernel is called otherwise than the operation
 
 
 @functools.cache
 def kernel(name: str):
     """The GPU kernel's Python entry. Imported on first use: TileLang takes seconds, and the CPU has no need of it."""
-    return getattr(importlib.import_module(f"dcp_kernels.{HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"dcp_kernels.{HOMES[name]}"), _NAMES.get(name, name))
 
 
 @functools.cache
 def _reference(name: str):
-    return getattr(importlib.import_module("dcp_kernels.reference"), name)
+    return getattr(importlib.import_module("dcp_kernels.reference"), _NAMES.get(name, name))
 
 
 _interpreting = False
@@ -63,14 +66,31 @@ def kernels_on_cpu():
         _interpreting = before
 
 
+_given: dict = {}
+
+
+@contextlib.contextmanager
+def using(**functions):
+    """In here these do the operations of their names in place of the course's: a learner's own ones (`own.py`). They take and
+    give what the functions of this module of the same names do."""
+    global _given
+    before, _given = _given, {**_given, **functions}
+    try:
+        yield
+    finally:
+        _given = before
+
+
 def _pick(name: str, at: torch.Tensor):
+    if name in _given:
+        return _given[name]
     if at.device.type == "cuda" or _interpreting:
         return kernel(name)
     return _CPU.get(name) or _reference(name)
 
 
 def write_ckv(kv, src, locs, dcp_rank=0, dcp_size=1):
-    _pick("write_ckv_norope", kv)(kv, src, locs, dcp_rank, dcp_size)
+    _pick("write_ckv", kv)(kv, src, locs, dcp_rank, dcp_size)
 
 
 def write_index_k(buf, keys, scales, locs, page_size):
@@ -115,6 +135,26 @@ def merge_lse(outs, lses):
 
 def assemble_ragged(shards, extend, prefix_lens, starts, extend_lens, dcp_size, total):
     return _pick("assemble_ragged", shards)(shards, extend, prefix_lens, starts, extend_lens, dcp_size, total)
+
+
+def interleave_shards(shards, prefix_lens, starts, dcp_size, total):
+    """Gathered shards ``[D, rows, V]`` -> the prefixes in position order ``[total, V]``: a workspace without new tokens."""
+    if "interleave_shards" in _given:
+        return _given["interleave_shards"](shards, prefix_lens, starts, dcp_size, total)
+    nothing = torch.zeros_like(prefix_lens)
+    return assemble_ragged(shards, shards.new_empty(0, shards.shape[2]), prefix_lens, starts, nothing, dcp_size, total)
+
+
+def join_ragged(prefix, extend, prefix_lens, extend_lens, total):
+    """Prefixes in position order and new tokens -> ``[prefix_0; extend_0; prefix_1; extend_1; ...]``: one rank's shards."""
+    if "join_ragged" in _given:
+        return _given["join_ragged"](prefix, extend, prefix_lens, extend_lens, total)
+    return assemble_ragged(prefix[None], extend, prefix_lens, torch.zeros_like(prefix_lens), extend_lens, 1, total)
+
+
+def localize(locs, dcp_rank, dcp_size):
+    """Locs of any shape -> this rank's rows or -1, in place: what a reader needs that keeps the order."""
+    return _given.get("localize", spaces.localize)(locs, dcp_rank, dcp_size)
 
 
 def gather_rows(pool, rows):

@@ -198,8 +198,9 @@ class Runner:
         for worker, pool in zip(self.workers, self.pools, strict=True):
             pool.state[slots] = worker.stream.word[rows].to(pool.state.dtype)
 
-    def propose(self, batch: list[Request], length: int) -> list[list[int]]:
+    def propose(self, batch: list[Request], length: int, paths: Paths) -> list[list[int]]:
         """``length`` greedy tokens a request from the one-layer draft, whose pools are replicated and addressed by loc."""
+        path = paths.draft or backend.draft
         self.watcher.phase = "draft"
         guess = torch.tensor([r.tokens[-1] for r in batch], device=self.device)
         guesses = []
@@ -208,16 +209,13 @@ class Runner:
             self.draft.memo.clear()
             step_batch = self._batch("decode", [(r, r.stored + i, r.stored + i + 1) for r in batch])
             word = self.draft.model.embed(guess)
-            found = []
-            for k, rank in enumerate(self._draft_steps(step_batch)):
+            steps = self._draft_steps(step_batch)
+            for k, rank in enumerate(steps):
                 rank.worker.stream = self.draft.model.stream(word, words[k], step_batch.positions)
                 rank.worker.code = word
-                rank.write_ckv(step_batch.out_locs)
-                rank.write_index_k(step_batch.out_locs)
-                rows, counts = rank.as_rows(rank.to_locs(rank.select_paged()))
-                out, _ = rank.attend(rows, counts)
-                found.append(self.draft.model.logits(out, word).argmax(-1))
                 words[k] = word
+            outs = path(LayerStep(self.draft, step_batch, steps, 0))
+            found = [self.draft.model.logits(out, word).argmax(-1) for out in outs]
             guess = self.comm.all_gather(found)[0]
             guesses.append(guess)
         return torch.stack(guesses, 1).tolist()

@@ -346,7 +346,7 @@ class Engine:
     def _speculate(self, batch: list[Request], length: int) -> None:
         """The draft proposes ``length`` tokens one by one, the target verifies them in one step; what agrees is kept, and one
         more."""
-        proposed = self.runner.propose(batch, length)
+        proposed = self.runner.propose(batch, length, self.paths)
         rows = [(r, r.stored, r.stored + length + 1) for r in batch]
         given = [[r.tokens[-1], *guess] for r, guess in zip(batch, proposed, strict=True)]
         tokens = self._forward("verify", rows, given)
