@@ -116,7 +116,7 @@ def _run_case(call: Callable, case: Mapping, job: Mapping, path: Path) -> dict:
 
 def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     buffers = codec.decode(case["buffers"])
-    before = {name: codec.tensor_bytes(t) for name, t in buffers.items()}
+    were = {name: codec.tensor_bytes(t) for name, t in buffers.items()}
     on_gpu = job["mode"] == "gpu"
     arena = Arena(buffers, "cuda" if on_gpu else "cpu")
     guard = None if on_gpu else Guard(arena.views)
@@ -151,7 +151,7 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     events += arena.touched()
     after = {name: view.cpu() for name, view in arena.views.items()}
     for name, view in after.items():
-        if name not in case["writes"] and codec.tensor_bytes(view) != before[name]:
+        if name not in case["writes"] and codec.tensor_bytes(view) != were[name]:
             events.append({"kind": "changed", "argument": name})
     return record | {
         "written": {name: after[name] for name in case["writes"]},
