@@ -70,7 +70,7 @@ def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[
         calls = {name: getattr(module, name) for name in {entry, *(case.get("call") or entry for case in job["cases"])}}
         if job["drive"]:
             space: dict[str, Any] = {}
-            exec(compile(job["drive"]["source"], "<drive>", "exec"), space)
+            exec(compile(job["drive"]["source"], rails.DRIVE, "exec"), space)
             calls = {name: functools.partial(space[job["drive"]["name"]], call) for name, call in calls.items()}
     except BaseException as e:  # SystemExit and KeyboardInterrupt too: whatever an answer raises is its own outcome
         send({"case": -1, "raised": _raised(e, path)})

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 COURSE = ("dcplab", "dcp_kernels")  # the course's own code holds oracles and kernels; a part may open a door (Part.may_import)
+DRIVE = "<drive>"  # the file that a part's driver (Part.drive) is compiled as
 _STDLIB = (sysconfig.get_paths()["stdlib"], "<frozen")
 _LIBRARY = ("site-packages", "dist-packages")
 _PROCESSES = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn"}
@@ -101,7 +102,7 @@ def _by_answer(scratch: str) -> bool:
     while frame is not None:
         name = frame.f_code.co_filename
         if not (name.startswith(_STDLIB) and not any(part in name for part in _LIBRARY)) and name != __file__:
-            # Code from exec() has no file of its own ("<string>"): only an answer makes such.
-            return name.startswith((scratch, "<"))
+            # Code from exec() has no file of its own ("<string>"): only an answer makes such, or it is a part's driver.
+            return name != DRIVE and name.startswith((scratch, "<"))
         frame = frame.f_back
     return False

@@ -75,7 +75,9 @@ class Engine:
         short = configurator.short(config, self.defects)
         if typed and short:
             raise ExtentError(short[0].name, short[0].slots, Space.LOC, configurator.needed(config)[Space.LOC])
-        on, trusted = watch or typed or strict, configurator.trusted(config, self.defects)
+        on, trusted = watch or typed or strict, frozenset()
+        if paths is backend.STANDARD:  # what another wiring does with an index is anybody's guess
+            trusted = configurator.trusted(config, self.defects)
         self.watcher = Watcher(config.dcp_size, self.comm.ranks[0], on, typed, strict, neighbours, trusted=trusted)
         self.metrics = Metrics()
         given = (self.watcher, self.allocator, self.table.table, self.tokenizer.words, self.metrics, capture)
