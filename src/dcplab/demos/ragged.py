@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import torch
 
-from dcplab.demos import ragged_engine, server
+from dcplab import mode
+from dcplab.demos import apart, ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, Run
-from dcplab.engine import spaces
+from dcplab.engine import comm, spaces
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.shown import Shown
 
@@ -31,7 +32,10 @@ def two_requests() -> Shown:
     misuse = half.engine.watcher.first_misuse
     lines += ["", "The first wrong operation of the half patch:", f"  {misuse.sentence()}", "", *_looks(half)]
     shift = f"{merged.lse_shift:+.2f}"
-    lines += ["", f"What the merge did to B: the same words, and an LSE of {shift}, log2({TOY.dcp_size}). All ranks read the same"]
+    lines += [
+        "",
+        f"What the merge did to B: the same words, and an LSE of {shift}, log2({TOY.dcp_size}). All ranks read the same",
+    ]
     lines += ["wrong row. A merge puts pieces of one context together; here no piece is missing."]
     return Shown("\n".join(lines))
 
@@ -46,7 +50,7 @@ def _looks(run: Run) -> list[str]:
     for look in run.looks:
         picked = f"{look.request}{look.position} {ragged_engine.word(run, look.request, look.position)}"
         if look.found is None:
-            there = f"nothing of this step" if look.index >= look.rows else "nobody's"
+            there = "nothing of this step"
         else:
             there = f"{look.found[0]}{look.found[1]} {ragged_engine.word(run, *look.found)}"
         wrong = "" if look.found == (look.request, look.position) else "  WRONG"
@@ -74,10 +78,11 @@ def strided(dcp_size: int = 4, page_size: int = 4) -> Shown:
             cells = (_list(owned), _list(want), _list(picked), _list(got))
             lines.append(f"{rank:>6}  {cells[0]:<16}{cells[1]:<12}{cells[2]:<16}{cells[3]:<12}{verdict}".rstrip())
         lines.append("")
+    shift, tail = BATCHES[2][0] % dcp_size, BATCHES[2][1]
     lines += [
-        "5 and 4: B starts at place 5 of the flat list, and 5 % 4 = 1, so from there on every rank picks a neighbour's loc.",
-        f"B has {BATCHES[2][1]} tokens, one whole group of D = {dcp_size} locs that share one row. Any of the four locs, divided by 4, is",
-        "the row, and a rank reads that row of its own pool: its own token. With 3 tokens in B the last rank in turn goes without.",
+        f"5 and 4: B begins at place 5 of the flat list, and 5 % {dcp_size} = {shift}: from there on a rank picks a neighbour's loc. But B's",
+        f"{tail} tokens are whole groups of {dcp_size} locs that share a row, and loc // {dcp_size} is that row whichever of them it was. The rank",
+        "reads that row of its own pool, which is its own token. With 5 and 3 the group has a hole, and rank 0 steps into it.",
     ]
     return Shown("\n".join(lines))
 
@@ -111,7 +116,10 @@ def mixed() -> Shown:
         cells = [f"{run.said[n]}{'' if run.said[n] == want[n] else '  WRONG'}" for n in want]
         lines.append(f"{what:<30}{cells[0]:<30}{cells[1]:<30}".rstrip())
     lines += ["", "The first wrong operation:", f"  {left.engine.watcher.first_misuse.sentence()}", "", *_looks(left), ""]
-    lines += ["The capacity assert: all locs of an extend's requests, held against a bound. It stands in the branch that gathers.", ""]
+    lines += [
+        "The capacity assert: all locs of an extend's requests, held against a bound. It stands in the branch that gathers.",
+        "",
+    ]
     lines.append(f"{'server':<50}{'verdict'}")
     for what, defects in ASSERTS:
         out = server.replay("above", defects).outcome
@@ -122,7 +130,72 @@ def mixed() -> Shown:
 
 # Who meets the assert whose bound counts rows: (server, its defects).
 ASSERTS = (
-    ("nothing patched: extend gathers nothing", "unpatched"),
-    ("all patched but the assert: now it is reached", "assert"),
-    ("all patched", "none"),
+    ("extend gathers nothing; bound in rows", "extend,assert"),
+    ("extend gathers; bound in rows", "assert"),
+    ("extend gathers; bound in locs", "none"),
 )
+
+
+MOST_RANKS = 8
+NOT_GRADED = "Not run while the notebook is graded."
+
+
+def over_gloo(ranks: int = 4) -> Shown:
+    """The gather of two extend steps in one process, in ``ranks`` processes over gloo, and over NCCL where there are several
+    GPUs; whether all of them attended to the same bytes, and what went over the wire against what top-k needed."""
+    if apart.while_grading():
+        return Shown(NOT_GRADED)
+    if isinstance(ranks, bool) or not isinstance(ranks, int) or not 2 <= ranks <= MOST_RANKS:
+        return Shown(f"over_gloo: ranks must be a whole number from 2 to {MOST_RANKS}, not {ranks!r}.")
+    lines = [f"[CPU, torch] {ranks} ranks, each a process of its own, over gloo on this machine", ""]
+    lines += _gathered("gloo", ranks, ranks, "cpu")
+    gpus = torch.cuda.device_count() if mode.current().name == "gpu" else 0
+    processes = max((n for n in range(1, gpus + 1) if ranks % n == 0), default=0)
+    if processes > 1:
+        lines += ["", f"[{mode.current().label}] the same {ranks} ranks in {processes} processes, a GPU each, over NCCL", ""]
+        lines += _gathered("nccl", ranks, processes, "cuda")
+    else:
+        lines += ["", f"NCCL was not run: it takes two GPUs that divide {ranks} ranks, and {gpus or 'no'} GPU is used here."]
+    return Shown("\n".join(lines))
+
+
+def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str]:
+    """What one way of running the ranks did, against all ranks in this process."""
+    with server.one_thread():
+        alone = ragged_ranks.story(comm.Local(dcp_size, device))
+    try:
+        found = ragged_ranks.ranks(
+            kind, dcp_size, processes, lambda stage, n: n < processes or print(f"{n} processes {stage}", flush=True)
+        )
+    except ragged_ranks.Failed as error:
+        return [f"It did not run: {error}."]
+    same = sum(alone["workspace"][rank] == digest for one in found for rank, digest in one["workspace"].items())
+    lines = [f"workspaces equal to those of one process, byte for byte: {same} of {dcp_size} ranks"]
+    lines += [f"answers right: {'all' if all(one['right'] for one in found) else 'NOT ALL'}", ""]
+    lines.append(f"{'prefixes':<12}{'new tokens':<12}{'received by a process':>22}{'on its sockets':>16}{'top-k needed':>14}")
+    for steps in zip(*(one["gathers"] for one in found), strict=True):
+        step = max(steps, key=lambda s: s["needed"])
+        pair = [" + ".join(map(str, step[key])) for key in ("prefixes", "extends")]
+        wire = "not counted" if kind != "gloo" or step["on_sockets"] is None else f"{step['on_sockets']:,}"
+        share = f"{step['needed']:,}"
+        lines.append(
+            f"{pair[0]:<12}{pair[1]:<12}{step['received']:>22,}{wire:>16}{share:>14}  {step['needed'] / step['received']:.0%}"
+        )
+    lines += [
+        "",
+        "Bytes of one layer. Received: D shards without one's own, padding included. Needed: the prefix rows that some new",
+    ]
+    return [*lines, "token's top-k chose and that the process did not have, of the process that needed most."]
+
+
+def real_extend() -> Shown:
+    """Triton's ragged assemble and TileLang's sparse extend over the workspace, in a process of their own, against a dense
+    float64 oracle that knows no workspace; then the same with ids that forget the offset."""
+    if apart.while_grading():
+        return Shown(NOT_GRADED)
+    gpu = mode.current().name == "gpu"
+    env = {"TRITON_INTERPRET": None if gpu else "1"}
+    done = apart.call("dcplab.demos.ragged_kernels", "extend", {"device": "cuda" if gpu else "cpu"}, env)
+    if done["value"] is None:
+        return Shown(f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
+    return Shown("\n".join([f"[{mode.current().label}] {done['value'][0]}", *done["value"][1:]]))

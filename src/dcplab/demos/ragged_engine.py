@@ -158,4 +158,3 @@ def word(run: Run, request: str, position: int) -> str:
     tokens = run.engine.tokenizer.encode(PROMPTS[request])
     said = run.engine.tokenizer.encode(run.said[request])[1:]
     return run.engine.tokenizer.decode([[*tokens, *said][position]])
-

@@ -1,0 +1,124 @@
+"""An extend on the real kernels: Triton assembles the ragged workspace, TileLang attends to it. Runs in a child only.
+
+The oracle takes each request's c-KV as it was before anybody sharded it, and attends in float64: it has no workspace, no shards
+and no ragged index to be wrong with it.
+"""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+SM_SCALE = 1 / 16
+SMALL = dict(
+    dcp_size=3, starts=(0, 4, 0, 2), prefixes=(7, 0, 6, 5), extends=(2, 3, 1, 2), topk=4, heads=16, dtype=torch.float32
+)
+LARGE = dict(
+    dcp_size=8,
+    starts=(0, 5, 0, 3),
+    prefixes=(4099, 0, 6001, 8190),
+    extends=(64, 64, 1, 127),
+    topk=512,
+    heads=64,
+    dtype=torch.bfloat16,
+)
+
+
+def sharded(contexts: list[torch.Tensor], starts, prefixes, dcp_size: int) -> torch.Tensor:
+    """What an all-gather gives: ``[D, rows, 512]``, request by request, and NaN in rows that hold no token."""
+    shards = []
+    for rank in range(dcp_size):
+        own = []
+        for context, start, length in zip(contexts, starts, prefixes, strict=True):
+            rows = -(-(length + start % dcp_size) // dcp_size) if length else 0
+            block = torch.full((rows, context.shape[1]), float("nan"), dtype=context.dtype, device=context.device)
+            for position in range(start, start + length):
+                if position % dcp_size == rank:
+                    block[position // dcp_size - start // dcp_size] = context[position - start]
+            own.append(block)
+        shards.append(torch.cat(own))
+    return torch.stack(shards)
+
+
+def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_row, positions: torch.Tensor) -> torch.Tensor:
+    """Float64 attention of each new token to the positions it chose, of its own request's context: ``[T, H, 512]``."""
+    outs = []
+    for t, request in enumerate(req_of_row):
+        chosen = positions[t][positions[t] >= 0].long()
+        keys = contexts[request][chosen].double()
+        outs.append((q[t].double() @ keys.T * SM_SCALE).softmax(-1) @ keys)
+    return torch.stack(outs)
+
+
+def extend(device: str) -> list[str]:
+    """Runs it and gives lines to show."""
+    from dcp_kernels.ragged import assemble_ragged
+    from dcp_kernels.tl_sparse_extend import sparse_mla_extend
+    from dcp_kernels.topk_transform import topk_to_ragged
+
+    given = LARGE if device == "cuda" else SMALL
+    d, starts, prefixes, extends, topk, heads, dtype = given.values()
+    g = torch.Generator().manual_seed(4)
+    contexts = [torch.randn(p + e, 512, generator=g).to(dtype).to(device) for p, e in zip(prefixes, extends, strict=True)]
+    req_of_row = [i for i, e in enumerate(extends) for _ in range(e)]
+    q = torch.randn(len(req_of_row), heads, 512, generator=g).to(dtype).to(device)
+    lens = [p + e for p, e in zip(prefixes, extends, strict=True)]
+    positions = torch.full((len(req_of_row), topk), -1, dtype=torch.int32)
+    for t, request in enumerate(req_of_row):
+        visible = lens[request] - sum(r == request for r in req_of_row[t + 1 :])
+        chosen = torch.randperm(visible, generator=g)[:topk].sort().values
+        positions[t, : len(chosen)] = chosen
+    positions = positions.to(device)
+
+    def column(values):
+        return torch.tensor(values, dtype=torch.int64, device=device)
+
+    cu = torch.cat([column([0]), torch.cumsum(column(lens), 0)])
+    new = torch.cat([c[p:] for c, p in zip(contexts, prefixes, strict=True)])
+    shards = sharded(contexts, starts, prefixes, d)
+    given = (shards, new, column(prefixes), column(starts), column(extends), d, sum(lens))
+    workspace = assemble_ragged(*given)
+    ids = topk_to_ragged(positions, column(req_of_row), cu)
+    out, _ = sparse_mla_extend(q, workspace, ids, None, SM_SCALE)
+    forgot, _ = sparse_mla_extend(q, workspace, positions, None, SM_SCALE)
+    expected = dense(q, contexts, req_of_row, positions)
+    same = "every row as it was before sharding" if torch.equal(workspace, torch.cat(contexts)) else "NOT the rows as they were"
+    rows, tokens = d * shards.shape[1], sum(prefixes)
+    first = _error(forgot, expected, req_of_row, 0)
+    lines = [
+        f"D {d}, {len(lens)} requests in {str(dtype).removeprefix('torch.')}, {heads} heads, top-{topk}",
+        "",
+        f"prefixes {_list(prefixes)} from positions {_list(starts)}, new tokens {_list(extends)}",
+        f"shards   {d} x {shards.shape[1]} rows for {tokens} tokens; the other {rows - tokens} rows are NaN",
+        "",
+        f"Triton assemble      {same}, {workspace.shape[0]} rows",
+        f"TileLang extend      largest error {_error(out, expected):.1e} against dense attention in float64",
+        f"the same, no offset  largest error {_error(forgot, expected):.1e}, in the first request {first:.1e}",
+    ]
+    if device == "cuda":
+        moved, attended = _ms(assemble_ragged, *given), _ms(sparse_mla_extend, q, workspace, ids, None, SM_SCALE)
+        lines.append(f"time                 assemble {moved:.3f} ms, extend {attended:.3f} ms")
+    return lines
+
+
+def _list(values) -> str:
+    return ", ".join(map(str, values))
+
+
+def _error(out: torch.Tensor, expected: torch.Tensor, req_of_row=None, request: int | None = None) -> float:
+    far = (out.double() - expected).abs().amax((1, 2))
+    if request is not None:
+        far = far[torch.tensor(req_of_row, device=far.device) == request]
+    return float(far.max())
+
+
+def _ms(run, *given, times: int = 20) -> float:
+    """Milliseconds of one call, the mean of several, the device waited for."""
+    run(*given)
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(times):
+        run(*given)
+    torch.cuda.synchronize()
+    return (time.perf_counter() - start) / times * 1e3
