@@ -15,6 +15,32 @@ import triton.language as tl
 def owner_rank(loc, dcp_size):
     return loc // dcp_size
 
+# %% 1a loc
+# says: This is the loc itself: with D ranks there are only owners 0 to D - 1.
+# asks: Which rank does loc 5 go to when four ranks take turns?
+# family: M1
+def owner_rank(loc, dcp_size):
+    return loc
+
+# %% 1a constant
+# says: Every loc gets the same owner; then the other ranks store nothing.
+# asks: Who stores loc 1 when rank 0 stores loc 0?
+def owner_rank(loc, dcp_size):
+    return loc * 0
+
+# %% 1a zero
+# says: Every loc gets the same owner; then the other ranks store nothing.
+# asks: Who stores loc 1 when rank 0 stores loc 0?
+def owner_rank(loc, dcp_size):
+    return 0
+
+# %% 1a true-divide
+# says: This is a fraction of the row; the owner is what the division leaves over.
+# asks: What is left over when 5 is divided by 4?
+# family: M4
+def owner_rank(loc, dcp_size):
+    return loc / dcp_size
+
 # %% 1a pages
 # says: This deals out whole pages of 64; the ranks take turns loc by loc.
 # asks: Locs 0 and 1 are in one page. Do they have one owner?
@@ -415,6 +441,13 @@ def localize(locs, dcp_rank, dcp_size):
     owned = (locs >= 0) & (locs % dcp_size == dcp_rank)
     return torch.where(owned, locs // dcp_size, 0)
 
+# %% 1c zero-unguarded
+# says: A loc of another rank became row 0, and row 0 is a real row.
+# asks: How does the reader tell "not here" from row 0?
+# family: M9
+def localize(locs, dcp_rank, dcp_size):
+    return torch.where(locs % dcp_size == dcp_rank, locs // dcp_size, 0)
+
 # %% 1c loc-zero
 # says: Loc 0 was taken for padding; for a mapping it is a loc like any other.
 # asks: Is 0 negative?
@@ -427,6 +460,12 @@ def localize(locs, dcp_rank, dcp_size):
 # asks: Which query position does the second entry of the result belong to?
 def localize(locs, dcp_rank, dcp_size):
     return locs[(locs >= 0) & (locs % dcp_size == dcp_rank)] // dcp_size
+
+# %% 1c compacted-unguarded
+# says: The holes are gone: every entry must keep its place, with -1 for others.
+# asks: Which query position does the second entry of the result belong to?
+def localize(locs, dcp_rank, dcp_size):
+    return locs[locs % dcp_size == dcp_rank] // dcp_size
 
 # %% 1c strided
 # says: You took every D-th entry of the table; owners depend on the loc instead.
@@ -522,6 +561,12 @@ def localize(locs, dcp_rank, dcp_size):
 def localize(locs, dcp_rank, dcp_size):
     owned = (locs >= 0) & (locs % dcp_size == dcp_rank)
     return torch.where(owned, locs / dcp_size, -1.0)
+
+# %% 1c true-divide-unguarded
+# says: The result is a float: a row must be an integer.
+# asks: Which division drops the remainder?
+def localize(locs, dcp_rank, dcp_size):
+    return torch.where(locs % dcp_size == dcp_rank, locs / dcp_size, -1)
 
 # %% 1c loop
 # says: The loop takes one-dimensional tensors only.

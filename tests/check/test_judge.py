@@ -31,6 +31,20 @@ def test_a_wrong_answer_is_told_in_order(judged):
     assert "Traceback" not in found.message and "tensor(" not in found.message
 
 
+def test_two_mistakes_at_once_are_called_by_the_one_that_is_shown(judged):
+    # The case that is shown and one more of three do what the bank's answer does.
+    found = judged(
+        "91a", LOCALIZE + "if locs.ndim == 2:\n        return locs * 0\n    return torch.where(locs >= 0, locs // dcp_size, -1)"
+    )
+    assert (found.outcome, found.diagnosis) == ("wrong", "91a-no-filter")
+    other = judged("91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1) + (locs >= 2**31)")
+    assert other.diagnosis == "91a-no-filter"
+    alone = judged(
+        "91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1) + (locs.max() > 2**31) + (locs.ndim == 2)"
+    )
+    assert alone.diagnosis is None, "one case of three is a coincidence"
+
+
 def test_the_same_seed_gives_the_same_report(judged):
     source = LOCALIZE + "return locs + 1"
     assert judged("91a", source, seed=9).message == judged("91a", source, seed=9).message
@@ -256,7 +270,8 @@ def test_html_says_the_outcome_in_words_and_escapes(judged):
     found = judged("91a", LOCALIZE + "raise ValueError('<script>alert(1)</script>')")
     page = report.as_html(found)
     assert "<script>" not in page and "91a crashed" in page and "0 of 20 points" in page
-    assert "Ask yourself" in page and "seed 1" in page
+    assert "Ask yourself" not in page and "seed 1" in page  # a crash asks enough by itself
+    assert "Ask yourself" in report.as_html(judged("91a", LOCALIZE + "return locs"))
     assert "#" not in page, "no fixed colour: the theme has its own"
     wrong = report.as_html(judged("91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1)"))
     assert wrong.count("<table") == 1 and wrong.count("expected") == 1 and "Every rank took every loc" in wrong

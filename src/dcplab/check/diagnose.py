@@ -1,8 +1,12 @@
-"""Which misconception: the wrong answer of the bank that does, on the same inputs, exactly what this one did."""
+"""Which misconception: the wrong answer of the bank that does, on the same inputs, what this one did.
+
+Best on every case. Else on the case that is shown and on most of those that fail: an answer often holds two mistakes, and what
+is said must be true of what is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dcplab.check.compare import identical
@@ -18,14 +22,15 @@ def find(
     part: Part,
     outcome: str,
     shown: int,
+    failing: Collection[int],
     trial: Trial,
     packed: Sequence[Mapping[str, Any]],
     mode: str,
     wall_s: float,
 ) -> Wrong | None:
-    """The first of the bank that agrees on all cases: values, exceptions, memory touched. Only those of its outcome run.
+    """The first of the bank that agrees on all cases (values, exceptions, memory touched), else the nearest, if one is near.
 
-    ``shown`` is the number of the case that is shown to the learner: the smallest that fails.
+    Only answers of its outcome run. ``shown`` is the case that the learner is shown, the smallest of ``failing``.
     """
     candidates = [(wrong, program) for wrong, program in bank if wrong.part == part.id and wrong.outcome == outcome]
     if not candidates:
@@ -40,7 +45,12 @@ def find(
         mine, did = _deed(trial.records[shown]), [t.records.get(0) for t in short]
         candidates = [c for c, r in zip(candidates, did, strict=True) if r is not None and identical(_deed(r), mine)]
     trials = attempt([program for _, program in candidates], part, packed, mode, limit)
-    return next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other)), None)
+    whole = next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other)), None)
+    if whole or len(failing) < 2 or shown not in trial.records:
+        return whole
+    alike = [sum(_alike(trial, other, number) for number in failing) for other in trials]
+    best = max(alike, default=0)
+    return candidates[alike.index(best)][0] if 2 * best > len(failing) else None
 
 
 def _comparable(trial: Trial, watched: Trial) -> bool:
@@ -58,6 +68,10 @@ def agree(a: Trial, b: Trial) -> bool:
     if a.status != "done" and a.exit != b.exit:
         return False
     return all(identical(_deed(a.records[i]), _deed(b.records[i])) for i in a.records)
+
+
+def _alike(a: Trial, b: Trial, number: int) -> bool:
+    return number in a.records and number in b.records and identical(_deed(a.records[number]), _deed(b.records[number]))
 
 
 def _deed(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,15 +101,15 @@ def check(
         helper = next((name for name in _functions(program.source) if unfinished(program.source, name)), None)
         which = f"`{helper}`, which it needs," if helper else "it"
         return result("not_attempted", f"Not finished yet: {which} raises NotImplementedError.")
-    found = diagnose.find(key.wrong, part, outcome, shown.number, trial, packed, mode, wall)
-    failed = sum(v.outcome not in ("passed", "unjudged") for v in verdicts)
+    failing = [i for i, v in enumerate(verdicts) if v.outcome not in ("passed", "unjudged")]
+    found = diagnose.find(key.wrong, part, outcome, shown.number, failing, trial, packed, mode, wall)
     return result(
         outcome,
         found.says if found else shown.says,
         diagnosis=found.id if found else None,
-        question=found.asks if found else part.question,
+        question=found.asks if found else part.question if outcome in ("wrong", "unsafe") else "",  # a crash asks its own
         second=shown.says if found and found.says != shown.says else "",
-        count=f"{failed} of {len(cases)} cases fail; the smallest: " if len(cases) > 1 else "",
+        count=f"{len(failing)} of {len(cases)} cases fail; the smallest: " if len(cases) > 1 else "",
         table=shown.table,
         case=tables.describe(cases[shown.number], names[shown.number]),
         label=cases[shown.number].label,
