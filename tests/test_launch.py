@@ -83,6 +83,13 @@ def test_a_notebook_of_another_version_is_kept_and_said(course):
     assert path.read_bytes() == before
 
 
+def test_what_cannot_be_saved_is_said(course, monkeypatch):
+    path = launch.notebook_ready(launch.choose("1"), lambda line: None)
+    assert launch.read_only(path) is None
+    monkeypatch.setattr(launch.os, "access", lambda *_: False)  # root may write everywhere
+    assert "nothing you do in it is saved" in launch.read_only(path)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

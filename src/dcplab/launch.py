@@ -83,6 +83,13 @@ def newer_version(lab: catalog.Lab, notebook: Path) -> str | None:
     )
 
 
+def read_only(notebook: Path) -> str | None:
+    """A sentence if what is done in the learner's notebook could not be saved."""
+    if os.access(notebook, os.W_OK):
+        return None
+    return f"{notebook} may not be written to by you, so nothing you do in it is saved: work in a checkout of your own."
+
+
 def check_readable(notebook: Path) -> dict:
     """The ``dcplab`` metadata of ``notebook``; CourseError, with what to do about it, if Jupyter could not open it."""
     number = notebook.name[:2]
@@ -225,7 +232,7 @@ def run(lab: catalog.Lab, ip: str, port: int | None, browser: bool) -> int:
         signal.signal(sent, lambda number, _: sys.exit(128 + number))
     process = start(command)
     try:
-        if note := newer_version(lab, notebook):
+        for note in filter(None, (read_only(notebook), newer_version(lab, notebook))):
             print(note)
         wait(process, command)
         opened = browser and (window := browser_here()) is not None and window.open(command.url)

@@ -106,3 +106,11 @@ def test_the_command(room, tmp_path, capsys):
     ]:
         assert cli.main(["workshop", "board", *words]) == 2
         assert says in capsys.readouterr().err
+
+
+def test_a_notebook_that_could_not_be_graded_says_so(course, tmp_path):
+    (tmp_path / "submitted/kim/01_tiny").mkdir(parents=True)
+    (tmp_path / "submitted/kim/01_tiny/01_tiny.ipynb").write_text('{"cells": [')
+    assert cli.main(["grade", str(tmp_path / "submitted"), "--json", str(tmp_path / "rows.json")]) == 0
+    lines = [line.split() for line in board.board(board.find(tmp_path), catalog.labs()).splitlines()]
+    assert ["kim", "0", "of", "2", "0", "1a", "unreadable"] in lines

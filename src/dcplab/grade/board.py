@@ -7,11 +7,12 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dcplab.catalog import Lab
 from dcplab.check.model import OUTCOMES
+from dcplab.grade.read import UNGRADED
 
 STUCK_AFTER = 3  # failed checks of one part
 TOP = 5  # misconceptions shown
@@ -19,10 +20,12 @@ TOP = 5  # misconceptions shown
 
 @dataclass(frozen=True)
 class Learner:
-    """What is known of one learner: of each part of a lab its record (``outcome``, ``attempts``, ``best``, ``diagnosis``)."""
+    """What is known of one learner: of each part of a lab its record (``outcome``, ``attempts``, ``best``, ``diagnosis``), and of
+    a lab whose notebook could not be graded why (a status of ``dcplab.grade.read``)."""
 
     name: str
     labs: Mapping[str, Mapping[str, Mapping]]
+    ungraded: Mapping[str, str] = field(default_factory=dict)
 
 
 def find(folder: Path) -> list[Learner]:
@@ -32,18 +35,22 @@ def find(folder: Path) -> list[Learner]:
     through. A file that is neither is passed over.
     """
     found: dict[str, dict] = {}
+    ungraded: dict[str, dict[str, str]] = {}
     for path in _json_files(folder):
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             continue
-        for name, labs in _learners(path, folder, data):
+        for name, labs, why in _learners(path, folder, data):
             for lab, parts in labs.items():
+                found.setdefault(name, {}).setdefault(lab, {})
+                if why in UNGRADED:  # nothing is shown that a learner could have put into a file
+                    ungraded.setdefault(name, {})[lab] = why
                 for part, record in parts.items():
                     known = found.setdefault(name, {}).setdefault(lab, {})
                     known[part] = _later(known.get(part), record)
             found.setdefault(name, {})
-    return [Learner(name, found[name]) for name in sorted(found)]
+    return [Learner(name, found[name], ungraded.get(name, {})) for name in sorted(found)]
 
 
 def board(learners: Sequence[Learner], labs: Sequence[Lab], anonymous: bool = False) -> str:
@@ -64,7 +71,8 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
         now = next((part.id for part in lab.parts if part.id not in done), None)
         record = parts.get(now, {})
         attempts = int(_number(record.get("attempts")))
-        outcome = next((word for word in OUTCOMES if word == record.get("outcome")), "not begun")
+        begun = next((word for word in OUTCOMES if word == record.get("outcome")), "not begun")
+        outcome = learner.ungraded.get(lab.name, begun) if not parts else begun
         state = "finished" if now is None else outcome.replace("_", " ")
         if now and attempts >= STUCK_AFTER:
             stuck[now] += 1
@@ -80,18 +88,19 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
     return "\n".join(lines)
 
 
-def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict]]:
+def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict, str | None]]:
     if path.name == "progress.json" and isinstance(data, dict) and isinstance(data.get("labs"), dict):
         home = path.parent if path.parent.name not in (".dcplab", "dcplab") else path.parent.parent
         if home.parts[-2:] == (".local", "state"):  # of a learner who may not write to the checkout
             home = home.parent.parent
         name = home.relative_to(folder).as_posix() if home != folder and home.is_relative_to(folder) else home.name
-        yield _printable(name), {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}
+        yield _printable(name), {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}, None
     elif isinstance(data, list):  # rows of `grade --json`
         rows = [r for r in data if isinstance(r, dict) and isinstance(r.get("parts"), list) and isinstance(r.get("lab"), str)]
         names = _by_path({str(row.get("path")): row["lab"] for row in rows if not row.get("student")})
         for row in rows:
-            yield _printable(row.get("student") or names[str(row.get("path"))]), {row["lab"]: _graded(row["parts"])}
+            who = _printable(row.get("student") or names[str(row.get("path"))])
+            yield who, {row["lab"]: _graded(row["parts"])}, row.get("status")
 
 
 def _by_path(labs: Mapping[str, str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+UNGRADED = ("missing", "no_notebooks", "empty", "unreadable", "not_a_notebook", "too_big", "unknown_lab", "error")
 LIMIT_BYTES = 256_000_000
 SKIPPED_FOLDERS = {".ipynb_checkpoints", "__pycache__", "node_modules"}
 
