@@ -1,0 +1,91 @@
+"""Two kernels that only divide: what ``%`` and ``//`` make of a negative number in Triton and in TileLang. For a child.
+
+TileLang reads a kernel's annotations as they are, so they must not be strings here.
+"""
+
+import re
+
+import tilelang.language as T
+import torch
+import triton
+import triton.language as tl
+
+VALUES = (-1, 13)  # padding, and a loc beside it
+
+
+@triton.jit
+def divide_kernel(x_ptr, out_ptr, n, D: tl.constexpr, BLOCK: tl.constexpr):
+    """``out[i] = (x[i] % D, x[i] // D)`` of int64 ``x [n]``."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0)
+    tl.store(out_ptr + 2 * i, x % D, mask=i < n)
+    tl.store(out_ptr + 2 * i + 1, x // D, mask=i < n)
+
+
+def divide(*, d=8):
+    """The same in TileLang, one program a value."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def divide_values(x: T.Tensor((n,), "int64"), out: T.Tensor((n, 2), "int64")):
+        with T.Kernel(n, threads=32) as i:
+            for j in T.Parallel(2):
+                out[i, j] = T.if_then_else(j == 0, x[i] % d, x[i] // d)
+
+    return divide_values
+
+
+def by_triton(device: str, sizes: list[int]) -> list[list[list[int]]]:
+    """For each ``dcp_size``, each of VALUES: remainder and quotient, as this process's Triton has them."""
+    x = torch.tensor(VALUES, device=device)
+    found = []
+    for d in sizes:
+        out = torch.zeros(len(VALUES), 2, dtype=torch.int64, device=device)
+        divide_kernel[(1,)](x, out, len(VALUES), D=d, BLOCK=16)
+        found.append(out.tolist())
+    return found
+
+
+def by_tilelang(device: str, sizes: list[int]) -> list[list[list[int]]]:
+    """The same, by TileLang: its C target on a CPU, CUDA on a GPU."""
+    from dcp_kernels import tl_runtime
+
+    x = torch.tensor(VALUES, device=device)
+    found = []
+    for d in sizes:
+        out = torch.zeros(len(VALUES), 2, dtype=torch.int64, device=device)
+        tl_runtime.kernel(divide, x.device, d=d)(x, out)
+        found.append(out.tolist())
+    return found
+
+
+def by_torch(device: str, sizes: list[int]) -> list[list[list[int]]]:
+    """The same, by torch."""
+    x = torch.tensor(VALUES, device=device)
+    return [torch.stack([x % d, x // d], 1).tolist() for d in sizes]
+
+
+def not_interpreted(device: str, sizes: list[int]) -> dict:
+    """All that a process can tell whose Triton compiles: way -> as above, and ``divides by``, what `compiled` says."""
+    found = {f"torch, {device}": by_torch(device, sizes)}
+    if device == "cuda":
+        found["Triton, compiled"] = by_triton(device, sizes)
+    found["TileLang, CUDA" if device == "cuda" else "TileLang, C target"] = by_tilelang(device, sizes)
+    return {"found": found, "divides by": compiled(sizes[0])}
+
+
+def compiled(d: int) -> list[str]:
+    """The operations by which the Triton kernel, compiled for sm_90 and not run, divides. MLIR defines what they do."""
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    names = divide_kernel.arg_names
+    types = {"x_ptr": "*i64", "out_ptr": "*i64", "n": "i32"}
+    consts = {"D": d, "BLOCK": 16}
+    source = ASTSource(
+        fn=divide_kernel,
+        signature={n: types.get(n, "constexpr") for n in names},
+        constexprs={(names.index(k),): v for k, v in consts.items()},
+    )
+    ttir = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ttir"]
+    return sorted(set(re.findall(r"arith\.(?:rem|div)\w+", ttir)))
