@@ -61,9 +61,10 @@ def _looks(run: Run) -> list[str]:
 BATCHES = ((8, 4), (5, 3), (5, 4))  # prefix lengths: a slide's, then two of a real server's
 
 
-def strided(dcp_size: int = 4, page_size: int = 4) -> Shown:
-    """``[r::D]`` on the flat locs of a batch's prefixes, against the rows that each rank must read, for three batches: prefixes
-    8 and 4 (right), 5 and 3 (wrong rows), 5 and 4 (wrong locs, and by luck the right rows)."""
+def strided() -> Shown:
+    """``[r::4]`` on the flat locs of a batch's prefixes, against the rows that each rank must read, for three batches: prefixes 8
+    and 4 (right), 5 and 3 (wrong rows), 5 and 4 (wrong locs, and by luck the right rows)."""
+    dcp_size = page_size = 4
     lines = [f"[CPU, torch] D {dcp_size}, P {page_size}: what rank r reads of the prefixes of a batch", ""]
     for lens in BATCHES:
         allocator = PagedAllocator(64 * page_size, page_size, dcp_size)
@@ -78,11 +79,10 @@ def strided(dcp_size: int = 4, page_size: int = 4) -> Shown:
             cells = (_list(owned), _list(want), _list(picked), _list(got))
             lines.append(f"{rank:>6}  {cells[0]:<16}{cells[1]:<12}{cells[2]:<16}{cells[3]:<12}{verdict}".rstrip())
         lines.append("")
-    shift, tail = BATCHES[2][0] % dcp_size, BATCHES[2][1]
     lines += [
-        f"5 and 4: B begins at place 5 of the flat list, and 5 % {dcp_size} = {shift}: from there on a rank picks a neighbour's loc. But B's",
-        f"{tail} tokens are whole groups of {dcp_size} locs that share a row, and loc // {dcp_size} is that row whichever of them it was. The rank",
-        "reads that row of its own pool, which is its own token. With 5 and 3 the group has a hole, and rank 0 steps into it.",
+        "5 and 4: B begins at place 5 of the flat list, and 5 % 4 = 1: from there on a rank picks a neighbour's loc. But B's 4",
+        "tokens are whole groups of 4 locs that share a row, and loc // 4 is that row whichever of them it was. The rank reads",
+        "that row of its own pool, which is its own token. With 5 and 3 the group has a hole, and rank 0 steps into it.",
     ]
     return Shown("\n".join(lines))
 
@@ -155,7 +155,8 @@ def over_gloo(ranks: int = 4) -> Shown:
         lines += ["", f"[{mode.current().label}] the same {ranks} ranks in {processes} processes, a GPU each, over NCCL", ""]
         lines += _gathered("nccl", ranks, processes, "cuda")
     else:
-        lines += ["", f"NCCL was not run: it takes two GPUs that divide {ranks} ranks, and {gpus or 'no'} GPU is used here."]
+        have = "there is none" if not gpus else f"there {'is' if gpus == 1 else 'are'} {gpus}"
+        lines += ["", f"NCCL was not run: it takes two GPUs or more, in a number that divides {ranks}, and {have} here."]
     return Shown("\n".join(lines))
 
 

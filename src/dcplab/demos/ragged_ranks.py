@@ -42,11 +42,11 @@ def config(dcp_size: int, gpu: bool) -> tuple[ServerConfig, tuple[int, int]]:
 def story(ranks: comm.Local | comm.Distributed) -> dict:
     """Two documents are extended chunk by chunk, then each gets a next turn, on the ranks that this process hosts.
 
-    Gives ``right``, whether every answer was; ``workspace``, for each hosted rank a digest of every byte that it
-    attended to in extends; and ``gathers``, layer 0 of each step with prefixes of two requests: its ``prefixes`` and ``extends``
-    in tokens, the ``rows`` of a padded shard, the bytes of this process in the gather by the shapes of its tensors (``sent``,
-    ``received``), those that its TCP connections took in meanwhile (``on_sockets``, None where the system does not say), and
-    those of the rows that some new token's top-k chose and that no rank of this process holds (``needed``).
+    Gives ``right``, whether every answer was; ``workspace``, for each hosted rank a digest of every byte that it attended to in
+    extends; and ``gathers``, layer 0 of each step with prefixes of two requests: its ``prefixes`` and ``extends`` in tokens,
+    the ``rows`` of a padded shard, the bytes of this process in the gather by the shapes of its tensors (``sent``, ``received``),
+    those that its TCP connections took in meanwhile (``on_sockets``, None where the system does not say), and those of the
+    rows that some new token's top-k chose and that no rank of this process holds (``needed``).
     """
     digest = {rank: hashlib.sha256() for rank in ranks.ranks}
     gathers = []

@@ -10,12 +10,15 @@ from .requests import flattened
 from .strips import localized, owner_strip, rank_table
 from .watermark_live import Watermark, watermark
 from .widget import OwnerTable, owner_table
+from .workspace_figures import shards_picture, workspace_picture
+from .workspace_live import Workspace, workspace
 
 __all__ = [
     "ArenaMap",
     "OwnerTable",
     "Picture",
     "Watermark",
+    "Workspace",
     "arena_map",
     "flattened",
     "kernel_lanes",
@@ -24,7 +27,10 @@ __all__ = [
     "owner_strip",
     "owner_table",
     "rank_table",
+    "shards_picture",
     "two_page_tables",
     "watermark",
     "widened_page",
+    "workspace",
+    "workspace_picture",
 ]
