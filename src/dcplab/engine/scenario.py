@@ -46,10 +46,12 @@ class Answer:
 
 @dataclass
 class Outcome:
-    """What a story came to. ``verdict`` is one of `VERDICTS`; ``why`` the words of a crash, an alarm or a refusal."""
+    """What a story came to. ``verdict`` is one of `VERDICTS`; ``why`` the words of a crash, an alarm or a refusal, which
+    was raised as ``error``."""
 
     verdict: str = "right"
     why: str = ""
+    error: Exception | None = None
     answers: list[Answer] = field(default_factory=list)
     watermarks: list[Watermark] = field(default_factory=list)
     largest_loc: int = -1
@@ -126,29 +128,39 @@ def _target(config: ServerConfig, level: str) -> int:
     return min(int(RATIO[level] * (config.size + config.page_size)) // config.width - 1, config.pages) - AGAIN
 
 
-def documents(engine: Engine, level: str) -> list[Question]:
-    """Two long requests that bring the watermark to ``level``, given the pages held already."""
+def documents(engine: Engine, level: str, salt: int = 0, like: ServerConfig | None = None) -> list[Question]:
+    """Two long requests that bring the watermark to ``level`` of this server, or of one ``like`` it, given the pages held."""
     ask, width = 4, engine.config.width
     held = engine.config.pages - engine.allocator.available
-    room = _target(engine.config, level) - held
+    room = _target(like or engine.config, level) - held
     pages = [room // 2, room - room // 2]
     # A prompt and all but the last word of its answer are stored, and ``<bos>`` is one more: the last page is used to its end.
-    return [text.document(n * width - ask, seed) for seed, n in enumerate(pages)]
+    return [text.document(n * width - ask, seed, salt) for seed, n in enumerate(pages)]
 
 
-def story(engine: Engine, level: str, progress: Progress | None = None, stored: bool = False) -> Outcome:
+def story(
+    engine: Engine,
+    level: str,
+    progress: Progress | None = None,
+    stored: bool = False,
+    salt: int = 0,
+    retract: bool | None = None,
+    like: ServerConfig | None = None,
+) -> Outcome:
     """Run the incident on a fresh engine. Crashes and alarms end it and are part of its outcome.
 
     ``stored``: the whole pages of the long requests are only written, as a transfer would; their last pages are extended as
-    ever. The caches end up the same, and hours at full scale become minutes.
+    ever. The caches end up the same, and hours at full scale become minutes. ``salt``: other words (`text.questions`).
+    ``retract``: whether memory pressure takes one request off the device in the last act; by default where that is defective.
+    ``like``: the server whose level is meant, where this one has the same pages on fewer ranks.
     """
-    check_room(engine.config, level)
+    check_room(like or engine.config, level)
     start, out = time.perf_counter(), Outcome()
-    asked = text.questions(_ask_length(engine.config.width))
-    force = "retract" in engine.defects
+    asked = text.questions(_ask_length(engine.config.width), salt)
+    force = "retract" in engine.defects if retract is None else retract
     try:
         _act(engine, "fresh", asked, out, progress)
-        long = documents(engine, level)
+        long = documents(engine, level, salt, like)
         for document in long if stored else ():
             engine.preload(document.prompt)
         _act(engine, "long", long, out, progress)
@@ -156,11 +168,11 @@ def story(engine: Engine, level: str, progress: Progress | None = None, stored: 
         more = [text.follow_up(document) for document in long] * 2 if level == "full" else []
         _act(engine, "again", more + asked, out, progress, retract=force)
     except (ServerCrash, DeviceAssert) as error:
-        out.verdict, out.why = "crash", str(error)
+        out.verdict, out.why, out.error = "crash", str(error), error
     except CapacityAlarm as error:
-        out.verdict, out.why = "alarm", str(error)
+        out.verdict, out.why, out.error = "alarm", str(error), error
     except (SpaceError, IndexError) as error:  # typed or strict mode
-        out.verdict, out.why = "refused", str(error)
+        out.verdict, out.why, out.error = "refused", str(error), error
     else:
         out.verdict = "silent corruption" if out.wrong else "right"
     watcher = engine.watcher

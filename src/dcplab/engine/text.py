@@ -63,25 +63,32 @@ def filler(count: int, seed: int, names: int = 400) -> str:
     return " ".join(f"w{draw.randrange(names)}" for _ in range(count))
 
 
-def questions(length: int = 0) -> list[Question]:
-    """A passage to recite, a needle to find, a list to continue; prompts padded with filler to about ``length`` words."""
+def questions(length: int = 0, salt: int = 0) -> list[Question]:
+    """A passage to recite, a needle to find, a list to continue; prompts padded with filler to about ``length`` words.
+    Another ``salt`` gives other words of the same kinds."""
+    draw = random.Random(salt)
+    passage, vault, start = PASSAGE.split(), 17, 0
+    if salt:
+        draw.shuffle(passage)
+        vault, start = draw.randrange(20, 1000), draw.randrange(5)
+    numbers = NUMBERS.split()[start:]
+    thing = "copper violin" if not salt else " ".join(draw.sample(passage[15:], 2))
 
-    def prompt(start: str, end: str, seed: int) -> str:
-        lack = max(length - len(f"{start} {end}".split()), 8)
-        return f"{start} {filler(lack, seed)} {end}"
+    def prompt(begin: str, end: str, seed: int) -> str:
+        lack = max(length - len(f"{begin} {end}".split()), 8)
+        return f"{begin} {filler(lack, seed + 10 * salt)} {end}"
 
-    passage = PASSAGE.split()
-    recite = prompt(PASSAGE, " ".join(["recite", *passage[:3]]), 1)
-    needle = prompt("note: vault 17 opens for copper violin under green moss .", "question: which vault 17 opens for", 2)
-    count = prompt(NUMBERS, "go on: four five six", 3)
+    recite = prompt(" ".join(passage), " ".join(["recite", *passage[:3]]), 1)
+    needle = prompt(f"note: vault {vault} opens for {thing} under green moss .", f"question: which vault {vault} opens for", 2)
+    count = prompt(" ".join(numbers), f"go on: {' '.join(numbers[4:7])}", 3)
     return [
         Question("recite a passage", recite, " ".join(passage[3:15])),
-        Question("find a needle", needle, "copper violin under green moss ."),
-        Question("continue a list", count, "seven eight nine ten eleven twelve thirteen fourteen"),
+        Question("find a needle", needle, f"{thing} under green moss ."),
+        Question("continue a list", count, " ".join(numbers[7 : min(15, len(numbers))])),
     ]
 
 
-def document(count: int, seed: int) -> Question:
+def document(count: int, seed: int, salt: int = 0) -> Question:
     """A long request: ``count`` words of filler with one fact in its first tenth, and the question for it at its end."""
     fact = f"fact{seed}: gate{seed} hides silver{seed} harp{seed} beneath{seed} snow{seed}"
     ask = f"ask: gate{seed} hides"
@@ -89,7 +96,7 @@ def document(count: int, seed: int) -> Question:
     if lack < 2:
         raise CourseError(f"A document of {count} words is too short to hide a fact in; it needs {count - lack + 2}.")
     early = max(1, lack // 10)
-    text = f"{filler(early, 100 + seed)} {fact} {filler(lack - early, 200 + seed)} {ask}"
+    text = f"{filler(early, 100 + seed + 10 * salt)} {fact} {filler(lack - early, 200 + seed + 10 * salt)} {ask}"
     return Question(f"document {seed}", text, f"silver{seed} harp{seed} beneath{seed} snow{seed}")
 
 

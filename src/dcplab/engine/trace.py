@@ -12,6 +12,7 @@ it does on a GPU that does not fault. Beyond the arena nothing is mapped: such i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -100,6 +101,7 @@ class Watcher:
     step: int = 0
     phase: str = "start"
     trusted: frozenset[str] = frozenset()
+    tap: Callable | None = None  # told of every access before it is judged: (rank, buffer, index, op, write, locs)
     first_misuse: Access | None = None
     first_outside: Access | None = None
     first_unmapped: Access | None = None
@@ -125,6 +127,8 @@ class Watcher:
         victim.
         """
         buffer = arena.buffers[name]
+        if self.tap:
+            self.tap(rank, buffer, index, op, write, locs)
         self.expect(index, buffer.space, f"{op} on {name}")
         if self.on:
             self._note(arena, rank, buffer, index, op, write, locs)

@@ -1,0 +1,245 @@
+"""A case as a learner meets it: the symptom, and five tools. A tool runs the server anew and tells one thing; none tells the answer.
+
+| tool | tells | keeps to itself |
+|---|---|---|
+| `Case.trace` | who used which indices on what, in order | which of them is wrong |
+| `Case.strict` | when an index first left its buffer, and by how much | which buffer, which operation |
+| `Case.typed` | when an index of one space was first used as another | which operation |
+| `Case.layers` | in which layer what first differs from one rank | why |
+| `Case.lse` | whether ranks hold the same keys | where |
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dcplab.engine.trace import OutsideError
+from dcplab.engine.typed import SpaceError
+from dcplab.errors import CourseError
+from dcplab.investigate import cases, compare, faults, progress
+from dcplab.investigate.cases import Run
+from dcplab.investigate.recorder import Seen
+from dcplab.shown import Shown
+
+TITLES = {"fresh": "The server has just started.", "long": "Two long requests.", "again": "The same questions again."}
+
+
+class Case(Shown):
+    """One hidden fault. Shown, it is what a user saw and what an operator knows."""
+
+    def __init__(self, n: int, seed: int):
+        self.n, self.seed = n, seed
+        self._run: Run = cases.found(n, seed)
+        self.config = self._run.setup.config
+        super().__init__(_symptom(n, seed, self._run))
+
+    @property
+    def requests(self) -> list[dict]:
+        """What was asked, in order: ``when``, ``name``, ``prompt``, ``answer`` (the right one) and ``got``."""
+        return [
+            {"when": a.when, "name": a.question.name, "prompt": a.question.prompt, "answer": a.question.answer, "got": a.got}
+            for a in self._run.outcome.answers
+        ]
+
+    def trace(
+        self,
+        start: int | None = None,
+        count: int = 12,
+        *,
+        step: int | None = None,
+        rank: int | None = None,
+        buffer: str | None = None,
+        op: str | None = None,
+    ) -> Shown:
+        """Accesses in order, ``count`` of them from number ``start`` on; by default some around the first that is wrong.
+
+        ``step``, ``rank``, ``buffer`` and ``op`` show only those accesses.
+        """
+        run = self._again("trace")
+        wanted = {"step": step, "rank": rank, "buffer": buffer, "op": op}
+        asked = {k: v for k, v in wanted.items() if v is not None}
+        chosen = [(i, s) for i, s in enumerate(run.seen) if all(getattr(s, k) == v for k, v in asked.items())]
+        if start is None and not asked:
+            start = max(0, _place(run) - random.Random(f"window {self.seed} {self.n}").randrange(1, max(2, count - 1)))
+        page = [(i, s) for i, s in chosen if i >= (start or 0)][:count]
+        if not page:
+            raise CourseError(f"There is no such access: they are numbered 0 to {len(run.seen) - 1}.")
+        return Shown(_traced(page, len(chosen), len(run.seen), self.config.dcp_size))
+
+    def strict(self) -> Shown:
+        """The first index that lies outside its buffer stops the server."""
+        engine = self._stopped("strict")
+        error = engine.error
+        if not isinstance(error, OutsideError):
+            return Shown(f"{_head('strict mode')}\n\nNo index was outside its buffer up to the end ({engine.steps} steps).")
+        a = error.access
+        return Shown(
+            f"{_head('strict mode')}\n\nStopped in step {a.step} ({a.phase}):\n"
+            f"IndexError: index {a.first} is out of bounds for dimension 0 with size {a.slots}\n\n"
+            "It does not say whose index it was, or which buffer. Was every index before it right, then?"
+        )
+
+    def typed(self) -> Shown:
+        """The first index of one space that is used in another stops the server, before anything is stored."""
+        engine = self._stopped("typed")
+        error = engine.error
+        if not isinstance(error, SpaceError):
+            return Shown(f"{_head('typed spaces')}\n\nNothing was refused up to the end ({engine.steps} steps).")
+        if engine.steps == 0:
+            return Shown(
+                f"{_head('typed spaces')}\n\nRefused before the first request: a buffer that is indexed by "
+                f"{error.needed.value} does not cover every {error.needed.value} there is."
+            )
+        came = error.given.an if error.given else "an index of no stated space"
+        return Shown(
+            f"{_head('typed spaces')}\n\nRefused in step {engine.steps} ({engine.phase}): an operation that takes "
+            f"{error.needed.an} was given {came}."
+        )
+
+    def layers(self) -> Shown:
+        """Each layer held against a server with one rank that gets the same requests: where does what differ first?"""
+        with progress.line(f"case {self.n}, layer by layer") as say:
+            found, wrong = compare.layer_by_layer(self._run.setup, say)
+        header = ("layer", *compare.QUANTITIES)
+        rows = [
+            (str(layer), *(_differs(found.get((layer, q))) for q in compare.QUANTITIES)) for layer in range(self.config.layers)
+        ]
+        until = f"the first wrong word, in step {wrong}" if wrong else "the end: no word was wrong"
+        return Shown(
+            f"{_head('layer by layer, against one rank')}\n\n"
+            + "\n".join(_grid(header, rows))
+            + f"\n\nFirst step with a difference, and in how many of the tokens held (index-K, c-KV) or rows (top-k, output).\n"
+            f"Compared up to {until}."
+        )
+
+    def lse(self) -> Shown:
+        """What the sharding monitor counted in the decode steps of each act."""
+        run = self._again("LSE monitor")
+        rows = []
+        for when, m in run.monitors.items():
+            keys = f"{m.valid / m.selected:.2f}" if m.selected else "-"
+            rows.append((when, m.selected, m.valid, keys, f"{m.replicated} of {m.queries}"))
+        header = ("act", "keys selected", "keys read on all ranks", "per key", "queries with one LSE on all ranks")
+        return Shown(
+            f"{_head('LSE monitor, all layers together')}\n\n"
+            + "\n".join(_grid(header, rows))
+            + "\n\nA key that lies on one rank is read once. Ranks that hold different keys have different LSEs."
+        )
+
+    def _again(self, what: str) -> Run:
+        with progress.line(f"case {self.n}, {what}") as say:
+            return cases.recorded(self._run.setup, say)
+
+    def _stopped(self, how: str) -> _Stopped:
+        setup = self._run.setup
+        with progress.line(f"case {self.n}, {how}") as say, cases.one_thread():
+            try:
+                engine = faults.engine(setup.config, setup.fault, **{how: True})
+            except SpaceError as error:
+                return _Stopped(error, 0, "start")
+
+            def step(when, engine) -> None:
+                say(progress.act(when, engine))
+
+            out = cases.play(engine, setup, step)
+            return _Stopped(out.error, engine.watcher.step, engine.watcher.phase)
+
+
+@dataclass(frozen=True)
+class _Stopped:
+    """How a server that refuses ended: the error or None, in which step (0: before the first) and phase."""
+
+    error: Exception | None
+    steps: int
+    phase: str
+
+
+def _place(run: Run) -> int:
+    """The number of the first wrong access among all."""
+    a = run.first_wrong
+    same = (a.step, a.phase, a.rank, a.op, a.write, a.buffer, a.low)
+    return next(i for i, s in enumerate(run.seen) if (s.step, s.phase, s.rank, s.op, s.write, s.buffer, s.low) == same)
+
+
+def _head(what: str) -> str:
+    return f"[CPU, torch] {what}"
+
+
+def _symptom(n: int, seed: int, run: Run) -> str:
+    c, out = run.setup.config, run.outcome
+    lines = [
+        f"[CPU, torch] Case {n}, seed {seed}: D {c.dcp_size}, P {c.page_size}, C {c.size}; {c.layers} DSA layers (0 to "
+        f"{c.layers - 1}), top-k {c.topk}" + ("; prompts and decodes share batches" if c.mixed else ""),
+    ]
+    for when, title in TITLES.items():
+        answers = [a for a in out.answers if a.when == when]
+        lines += ["", title] if answers or when == "fresh" else []
+        for a in answers:
+            end = " ".join(a.question.prompt.split()[-5:])
+            lines.append(f"  {'right' if a.right else 'WRONG'}  {a.question.name}: ... {end}")
+            lines.append(f"         -> {a.got}")
+            if not a.right:
+                lines.append(f"  not    -> {a.question.answer}")
+    lines += ["", _ended(run)]
+    return "\n".join(lines)
+
+
+def _ended(run: Run) -> str:
+    out = run.outcome
+    if out.verdict == "crash":
+        late = (
+            "while it took a request off the device to make room: a device-side assert"
+            if run.setup.retract
+            else "of an illegal memory access"
+        )
+        return f"The server died in step {out.metrics.steps}, {late}. Nothing more is known."
+    if out.verdict == "alarm":
+        return f"The server stopped itself after step {out.metrics.steps}: a check on an index failed."
+    moved = " One request was taken off the device and put back on the way." if run.setup.retract else ""
+    return f"No error was raised in {out.metrics.steps} steps.{moved} Largest loc used: {out.largest_loc}."
+
+
+def _traced(page: Sequence[tuple[int, Seen]], matching: int, total: int, dcp_size: int) -> str:
+    header = (
+        "no.",
+        "step",
+        "phase",
+        "rank",
+        "operation",
+        "",
+        "buffer",
+        "there are",
+        "indices used",
+        "smallest: loc",
+        "loc % D",
+        "loc // D",
+    )
+    rows = []
+    for i, s in page:
+        whose = ("-", "-", "-") if s.loc is None else (s.loc, s.loc % dcp_size, s.loc // dcp_size)
+        does = "writes" if s.write else "reads"
+        rows.append((i, s.step, s.phase, s.rank, s.op, does, s.buffer, f"{s.slots} ({s.space.value})", _spans(s), *whose))
+    some = "" if matching == total else f"; {matching} match"
+    return (
+        f"{_head('trace')}, accesses {page[0][0]} to {page[-1][0]} of {total}{some}\n\n"
+        + "\n".join(_grid(header, rows))
+        + "\n\nBehind the number of indices a buffer has stands what counts them: loc, row, or ragged index.\n"
+        "The three last columns are of the token that the smallest index is for, where it is one that lasts."
+    )
+
+
+def _spans(seen: Seen, most: int = 3) -> str:
+    shown = ", ".join(f"{a}" if a == b else f"{a}..{b}" for a, b in seen.runs[:most])
+    return shown if len(seen.runs) <= most else f"{shown}, ... {seen.high}"
+
+
+def _differs(d: compare.Difference | None) -> str:
+    return "same" if d is None else f"step {d.step} ({d.phase}), {d.count} of {d.of}"
+
+
+def _grid(header: Sequence, rows: Sequence[Sequence]) -> list[str]:
+    table = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table]
