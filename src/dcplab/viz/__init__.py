@@ -2,6 +2,7 @@
 and `arena_map` return live ones."""
 
 from .arena_live import ArenaMap, arena_map
+from .journey_live import TokenJourney, token_journey, token_journey_picture
 from .lanes import kernel_lanes
 from .memory import memory_map
 from .pages import two_page_tables, widened_page
@@ -17,6 +18,7 @@ __all__ = [
     "ArenaMap",
     "OwnerTable",
     "Picture",
+    "TokenJourney",
     "Watermark",
     "Workspace",
     "arena_map",
@@ -28,6 +30,8 @@ __all__ = [
     "owner_table",
     "rank_table",
     "shards_picture",
+    "token_journey",
+    "token_journey_picture",
     "two_page_tables",
     "watermark",
     "widened_page",
