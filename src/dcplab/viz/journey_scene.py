@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from dcplab.check.model import Table
 from dcplab.engine import spaces
 
@@ -9,16 +11,19 @@ from . import journey_state
 from .journey_state import LAYERS, Cell, Merged, Read, State, Token
 from .palette import owner_style, request_style
 from .picture import Picture
-from .scene import GAP, MARGIN, Box, Scene, cell_width, chip, chip_width
+from .scene import GAP, MARGIN, Box, Scene, cell_width, chip, chip_width, text_width
 
 WORD, RETURNED, ROW = 34, 32, 18  # heights: a word with its loc, what comes back, a row of memory
+SUPER = "\N{SUPERSCRIPT ZERO}\N{SUPERSCRIPT ONE}"  # after a word: the layer that wrote it, where that is another one
 FROM = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}"  # before a word: this row is read
 
 
 def scene(state: State) -> Scene:
     """Above, both requests and what comes back of them; below, the ranks' rows of both layers, and beside them how the selected
     token is read."""
-    width = cell_width([t.word for t in state.tokens] + ["wrong", "empty"], 44)
+    # A row of memory is in smaller letters, and has room for its two signs.
+    words = [t.word for t in state.tokens] + ["empty"]
+    width = max(cell_width(words, 44), *(ceil(text_width(word + "00", 12)) + 4 for word in words))
     boxes, y = _strips(state, width)
     more, right = _memory(state, width, y + 6)
     panel = _panel(state, right + 4 * GAP, y + 6)
@@ -61,7 +66,9 @@ def _strips(state: State, width: float) -> tuple[list[Box], float]:
                 m = journey_state.merged(state, layer, t.index)
                 x = left + t.position * (width + GAP)
                 style = "yes" if m.right else "notice"
-                boxes.append(Box(x, y, width, RETURNED, style, brought(state, m), _verdict(m), hover=_hover(state, t)))
+                boxes.append(
+                    Box(x, y, width, RETURNED, style, brought(state, m), _verdict(m), loc=t.loc, hover=_hover(state, t))
+                )
             y += RETURNED + GAP
         y += 2 * GAP
     return boxes, y
@@ -109,7 +116,10 @@ def _cell(state: State, cell: Cell | None, layer: int, row: int, seen: bool, due
         return Box(*place, "reserved" if reserved else "unused", f"{before}empty" if seen else "", mark=due)
     token = state.tokens[cell.token]
     style = request_style("AB".index(token.request)) if cell.layer == layer else "notice"
-    return Box(*place, style, before + token.word, mark=due, loc=token.loc, hover=f"layer {cell.layer} wrote {token.word} here")
+    other = "" if cell.layer == layer else SUPER[cell.layer]
+    return Box(
+        *place, style, before + token.word + other, mark=due, loc=token.loc, hover=f"layer {cell.layer} wrote {token.word} here"
+    )
 
 
 def _panel(state: State, x: float, y: float) -> list[Box]:
@@ -136,15 +146,17 @@ def _panel(state: State, x: float, y: float) -> list[Box]:
 def _said(state: State, read: Read) -> str:
     if read.row is None:
         return f"rank {read.rank}: not here, -1"
-    where = f"row {read.row}"
-    if read.row >= state.rows:
-        where += f" (past {state.rows - 1})"
-    return f"rank {read.rank}, {where}: {word(state, read.cell)}"
+    return f"rank {read.rank}: {_at(state, read)}, {word(state, read.cell)}"
+
+
+def _at(state: State, read: Read) -> str:
+    """The row that is read, and how many there are where it is none of them."""
+    return f"row {read.row}" + (f" of {state.rows}" if read.row >= state.rows else "")
 
 
 def _keys(merged: Merged) -> str:
     off = f", LSE + {merged.lse_off:.2f}" if merged.lse_off else ""
-    return f"{merged.keys} key{'' if merged.keys == 1 else 's'} for 1 selected{off}"
+    return f"{merged.keys} key{'' if merged.keys == 1 else 's'} for 1{off}"
 
 
 def sentence(state: State) -> str:
@@ -156,12 +168,19 @@ def sentence(state: State) -> str:
     told = []
     for layer in range(LAYERS):
         m = journey_state.merged(state, layer, token.index)
-        rows = ", ".join(_said(state, r) for r in journey_state.memory(state).reads[layer][token.index] if r.row is not None)
-        told.append(f"Layer {layer} reads {rows or 'nothing'}; merged: {brought(state, m)}, {_verdict(m)}, {_keys(m)}.")
+        rows = _reads(state, [r for r in journey_state.memory(state).reads[layer][token.index] if r.row is not None])
+        told.append(f"Layer {layer}: {rows}; merged: {brought(state, m)}, {_verdict(m)}, {_keys(m)}.")
     return (
         f"{fixes} Of {len(state.tokens)} words come back right: {counts}. "
         f"{token.word}, position {token.position} of request {token.request}: loc {token.loc}, {home}. {' '.join(told)}"
     )
+
+
+def _reads(state: State, reads: list[Read]) -> str:
+    """Every rank's read of a token; in one phrase where they are alike."""
+    if len(reads) > 1 and len({(r.row, r.cell) for r in reads}) == 1:
+        return f"every rank reads {_at(state, reads[0])}, {word(state, reads[0].cell)}"
+    return "; ".join(f"rank {r.rank} reads {_at(state, r)}, {word(state, r.cell)}" for r in reads)
 
 
 def legend(state: State) -> str:
@@ -170,8 +189,8 @@ def legend(state: State) -> str:
     return (
         f"D {state.dcp_size}, P {state.page_size}, C {state.size}: {state.rows} rows a rank, locs up to "
         f"{spaces.largest_loc(state.size, state.page_size, state.dcp_size)}. Outlined: the selected token, and its owner. "
-        "Dashed: where it belongs. "
-        f"{FROM} a row that is read for it. Crossed: page 0, never issued. Yellow: what another layer wrote.{lost}"
+        f"Dashed: where it belongs. {FROM} a row that is read for it. Crossed: page 0, never issued. "
+        f"Yellow, with its number: what another layer wrote.{lost}"
     )
 
 
