@@ -1,4 +1,4 @@
-"""A case as a learner meets it: the symptom, and five tools. A tool runs the server anew and tells one thing; none tells the answer.
+"""A case as a learner meets it: the symptom, and five tools. A tool runs the server anew and tells one thing, never the answer.
 
 | tool | tells | keeps to itself |
 |---|---|---|

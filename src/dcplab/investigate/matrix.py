@@ -1,0 +1,150 @@
+"""The isolation matrix, small: some subsets of the five patches of #36989 at some watermarks, predicted, run, and explained.
+
+`docs/isolation.md` has all 32 subsets. Here are the ones that teach something, on a server small enough for a notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dcplab.engine import report, scenario
+from dcplab.engine.comm import Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.defects import PATCHES
+from dcplab.engine.scheduler import Engine
+from dcplab.errors import CourseError
+from dcplab.investigate import cases
+from dcplab.investigate.matrix_why import because
+
+VERDICTS = ("right", "silent", "alarm", "crash")
+MEANS = {
+    "right": "every answer is right",
+    "silent": "a wrong answer, and no error",
+    "alarm": "a check stops the server, on a legal loc",
+    "crash": "memory that is not mapped is touched",
+}
+SERVER = ServerConfig(size=scenario.default_size(4, 2), page_size=4, dcp_size=2, layers=3)
+
+_LOW_HIGH, _ALL = ("below", "above"), ("below", "above", "full")
+_SUBSETS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
+    ("none", frozenset(), _LOW_HIGH),
+    ("size", frozenset({"index_k_size"}), _LOW_HIGH),
+    ("write", frozenset({"ckv_write"}), _LOW_HIGH),
+    ("extend", frozenset({"extend"}), _LOW_HIGH),
+    ("write+read", frozenset({"ckv_write", "read"}), _LOW_HIGH),
+    ("all but size", frozenset(PATCHES) - {"index_k_size"}, _ALL),
+    ("all but assert", frozenset(PATCHES) - {"assert"}, _ALL),
+    ("all", frozenset(PATCHES), _LOW_HIGH),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One server to run: the ``patches`` that it has, by name, and how far the long requests push its watermark."""
+
+    subset: str
+    patches: frozenset[str]
+    level: str
+
+    @property
+    def id(self) -> str:
+        """What a prediction is given for, as in ``"write+read, above"``."""
+        return f"{self.subset}, {self.level}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a row's server did. ``fresh``, ``long``, ``again``: right answers of those given, as "3/3", or "-"."""
+
+    row: Row
+    verdict: str
+    fresh: str
+    long: str
+    again: str
+    largest_loc: int
+    keys: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """Predictions against a run. ``surprises``: (what was predicted, the result) where they differ."""
+
+    agreed: int
+    of: int
+    surprises: tuple[tuple[str, Result], ...]
+
+    @property
+    def fraction(self) -> float:
+        return self.agreed / self.of if self.of else 0.0
+
+
+def matrix_rows() -> tuple[Row, ...]:
+    """The rows, in order."""
+    return tuple(Row(name, patches, level) for name, patches, levels in _SUBSETS for level in levels)
+
+
+def run_matrix(
+    rows: Sequence[Row] | None = None,
+    progress: Callable[[int, int, Result | None], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> list[Result]:
+    """Run rows (all, by default) one after another. ``progress(done, of, result)`` is called before the first and after each;
+    where ``stop()`` turns true no further row is begun. A row that has been run in this process is not run again."""
+    wanted = matrix_rows() if rows is None else tuple(rows)
+    results: list[Result] = []
+    if progress:
+        progress(0, len(wanted), None)
+    for row in wanted:
+        if stop():
+            break
+        results.append(ran(row))
+        if progress:
+            progress(len(results), len(wanted), results[-1])
+    return results
+
+
+def ran(row: Row) -> Result:
+    """One row on a fresh server: the bodies of the long requests are stored, their last pages extended."""
+    if row not in _ran:
+        _ran[row] = _run(row)
+    return _ran[row]
+
+
+def known(rows: Sequence[Row]) -> list[Result]:
+    """The results of those rows that have been run in this process."""
+    return [_ran[row] for row in rows if row in _ran]
+
+
+_ran: dict[Row, Result] = {}
+
+
+def _run(row: Row) -> Result:
+    with cases.one_thread():
+        engine = Engine(SERVER, frozenset(PATCHES) - row.patches, Local(SERVER.dcp_size))
+        out = scenario.story(engine, row.level, stored=True)
+    fresh, long, again = (report.Row(engine.defects, row.level, out).counts(act) for act in ("fresh", "long", "again"))
+    verdict = "silent" if out.verdict == "silent corruption" else out.verdict
+    keys = f"{out.monitor.valid / out.monitor.selected:.2f}" if out.monitor.selected else "-"
+    why = because(row.patches, verdict, out.largest_loc, SERVER.size + SERVER.page_size, fresh)
+    return Result(row, verdict, fresh, long, again, out.largest_loc, keys, why)
+
+
+def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:
+    """Row by row. A row without a prediction is not agreed with."""
+    said = checked(predictions)
+    surprises = tuple((said.get(r.row.id, "nothing"), r) for r in results if said.get(r.row.id) != r.verdict)
+    return Score(len(results) - len(surprises), len(results), surprises)
+
+
+def checked(predictions: Mapping[str, str]) -> dict[str, str]:
+    """Predictions by row id, in lower case. CourseError for a row or a verdict that there is not."""
+    ids = {row.id for row in matrix_rows()}
+    said = {str(k).strip(): str(v).strip().lower() for k, v in predictions.items()}
+    for row, verdict in said.items():
+        if row not in ids:
+            raise CourseError(f"The matrix has no row {row!r}; its rows are: {'; '.join(sorted(ids))}.")
+        if verdict not in VERDICTS:
+            raise CourseError(f"{verdict!r} (for {row!r}) is no verdict; there are {', '.join(VERDICTS)}.")
+    return said
