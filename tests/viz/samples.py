@@ -9,6 +9,7 @@ from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.typed import Space, tag
+from dcplab.viz import bars
 
 BIG = 2**31 + 5
 MEMORY = [("layer 0", 0, 16), ("layer 1", 16, 32), ("somebody else's", 32, 48)]
@@ -73,4 +74,33 @@ CALLS = {
     "owner table, tail": lambda: viz.owner_table(2, 4, 14, selected=31).picture,
     "owner table, three ranks": lambda: viz.owner_table(3, 5, 22, requests={"prompt": 17, "B": [45, 46]}).picture,
     "owner table, real size": lambda: viz.owner_table(8, 64, 455_744, selected=3_646_463).picture,
+    "shards": lambda: viz.shards_picture([5, 3]),
+    "shards, starts and an empty one": lambda: viz.shards_picture(torch.tensor([5, 0, 3, 7]), [0, 2, 3, 5], 3),
+    "shards, one rank": lambda: viz.shards_picture([4, 2], dcp_size=1),
+    "shards, far along": lambda: viz.shards_picture([9], [BIG], 8),
+    "layouts": lambda: viz.workspace_picture([5, 3], [3, 2]),
+    "layouts, nothing cached or nothing new": lambda: viz.workspace_picture([0, 7, 0], [4, 0, 12]),
+    "workspace": lambda: viz.workspace().picture,
+    "workspace, wrong id": lambda: viz.workspace(use="position").picture,
+    "workspace, beyond": lambda: viz.workspace(request="A", position=7, use="loc").picture,
+    "workspace, c-KV": lambda: viz.workspace(dcp_size=3, request="A", position=1, use="raw").picture,
+    "workspace, nothing cached": lambda: viz.workspace({"A": ("", "one two three"), "B": ("", "four")}).picture,
+    "workspace, eight ranks, an empty one": lambda: (
+        viz.workspace(
+            {"prompt": ("some words of a longer text than fits", "abcdefghijkl"), "B": ("", ""), "C": ("x", "y")},
+            8,
+            1,
+            "C",
+            1,
+            "prefix",
+        ).picture
+    ),
+    "journey": lambda: viz.token_journey_picture(),
+    "journey, half a fix": lambda: viz.token_journey_picture(write=True, selected="one"),
+    "journey, high": lambda: viz.token_journey_picture(read=True, level="high"),
+    "journey, three ranks, pages of two": lambda: viz.token_journey_picture(3, 2, level="high", selected="ship"),
+    "journey, other words": lambda: viz.token_journey_picture(2, old="x", new="incorrect words as long"),
+    "bars": lambda: bars.bars(
+        "Times", "", "ms", [bars.Bar("D = 8", "with holes", 0.0512, "unused"), bars.Bar("D = 8", "x", 0, "yes")]
+    ),
 }

@@ -62,8 +62,8 @@ BATCHES = ((8, 4), (5, 3), (5, 4))  # prefix lengths: a slide's, then two of a r
 
 
 def strided() -> Shown:
-    """``[r::4]`` on the flat locs of a batch's prefixes, against the rows that each rank must read, for three batches: prefixes 8
-    and 4 (right), 5 and 3 (wrong rows), 5 and 4 (wrong locs, and by luck the right rows)."""
+    """``[r::4]`` on the flat locs of a batch's prefixes, against the rows that each rank must read, for three batches: prefixes
+    8 and 4 (right), 5 and 3 (wrong rows), 5 and 4 (wrong locs, and by luck the right rows)."""
     dcp_size = page_size = 4
     lines = [f"[CPU, torch] D {dcp_size}, P {page_size}: what rank r reads of the prefixes of a batch", ""]
     for lens in BATCHES:

@@ -43,10 +43,10 @@ def story(ranks: comm.Local | comm.Distributed) -> dict:
     """Two documents are extended chunk by chunk, then each gets a next turn, on the ranks that this process hosts.
 
     Gives ``right``, whether every answer was; ``workspace``, for each hosted rank a digest of every byte that it attended to in
-    extends; and ``gathers``, layer 0 of each step with prefixes of two requests: its ``prefixes`` and ``extends`` in tokens,
-    the ``rows`` of a padded shard, the bytes of this process in the gather by the shapes of its tensors (``sent``, ``received``),
-    those that its TCP connections took in meanwhile (``on_sockets``, None where the system does not say), and those of the
-    rows that some new token's top-k chose and that no rank of this process holds (``needed``).
+    extends; and ``gathers``, layer 0 of each step with prefixes of two requests: ``prefixes`` and ``extends`` in tokens, and in
+    bytes of this process ``sent`` and ``received``, by the shapes of the tensors, ``on_sockets``, what its TCP connections
+    took in meanwhile (None where the system does not say), and ``needed``, the rows that some new token's top-k chose and that
+    no rank of this process holds.
     """
     digest = {rank: hashlib.sha256() for rank in ranks.ranks}
     gathers = []
@@ -71,7 +71,6 @@ def story(ranks: comm.Local | comm.Distributed) -> dict:
                 {
                     "prefixes": step.batch.prefix_lens.tolist(),
                     "extends": step.batch.extend_lens.tolist(),
-                    "rows": shards.shape[1],
                     "sent": sent,
                     "received": shards.numel() * shards.element_size() - sent,
                     "on_sockets": None if before is None else after - before,

@@ -91,7 +91,7 @@ def _memory(state: State, width: float, y: float) -> tuple[list[Box], float]:
     boxes: list[Box] = []
     for layer in range(LAYERS):
         x = MARGIN + layer * (block + 5 * GAP)
-        title = f"c-KV of layer {layer}" + (f", right behind layer {layer - 1}" if layer else "")
+        title = "c-KV of layer 0" if layer == 0 else f"of layer {layer}, behind it"
         boxes.append(chip(x, y, title, "page", 22, block - GAP))
         for rank in range(state.dcp_size):
             at = x + label + GAP + rank * (width + GAP)

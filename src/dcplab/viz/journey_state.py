@@ -118,6 +118,8 @@ def make(dcp_size=4, page_size=1, size=None, write=False, read=False, level="low
     if dcp_size not in SIZES:
         raise ValueError(f"D (dcp_size) must be one of {', '.join(map(str, SIZES))} here, not {dcp_size}.")
     words = _words(OLD_WORDS if old is None else old, "old"), _words(NEW_WORDS if new is None else new, "new")
+    if len(set(words[0] + words[1])) < len(words[0] + words[1]):
+        raise ValueError("the words of both requests must differ, and one comes twice.")
     low = _low_pages(words, spaces.widened_page(page_size, dcp_size))
     least = low[-1] * spaces.widened_page(page_size, dcp_size) + len(words[1]) - 1
     if size is None:

@@ -13,14 +13,14 @@ BAR, CELL, LANE = 18, 34, 9  # heights of a bar and of a cell; the free lane bet
 
 @dataclass(frozen=True)
 class Cell:
-    """What a buffer holds at an index. ``request`` None: no token; ``loc`` makes it selectable. ``mark`` as `Box.mark`."""
+    """What a buffer holds at an index. ``request`` None: no token. ``loc``: can be selected. ``wrong``: a wrong id led here."""
 
     text: str = ""
     sub: str = ""
     request: int | None = None
     loc: int | None = None
     hover: str = ""
-    mark: str = ""
+    wrong: bool = False
 
 
 GARBAGE = Cell("?", "garbage", hover="no token: whatever lay there")
@@ -98,4 +98,6 @@ def _bars(left: float, y: float, width: float, names: Sequence[str]) -> list[Box
 
 def _box(x: float, y: float, w: float, cell: Cell) -> Box:
     style = "unused" if cell.request is None else request_style(cell.request)
-    return Box(x, y, w, CELL, style, cell.text, cell.sub, cell.mark, cell.loc, cell.hover)
+    if cell.wrong:
+        style = "notice"
+    return Box(x, y, w, CELL, style, cell.text, cell.sub, "last" if cell.wrong else "", cell.loc, cell.hover)

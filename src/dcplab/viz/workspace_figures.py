@@ -48,7 +48,7 @@ def shards_picture(prefix_lens, start_positions=None, dcp_size: int = 4) -> Pict
     spans = [(f"prefix {letter(i)}", n) for i, n in enumerate(lens)]
     flat, _ = strip(MARGIN, y + 8, "un-interleaved", labels, width, [_cell(*t) for t in tokens], spans)
     facts = tuple(
-        (f"{letter(i)}{p}", f"r{at // sum(rows)}", number(at % sum(rows)), number(n))
+        (_cell(i, p).text, f"r{at // sum(rows)}", number(at % sum(rows)), number(n))
         for n, ((i, p), at) in enumerate(zip(tokens, order, strict=True))
     )
     garbage = dcp_size * sum(rows) - len(tokens)
@@ -83,7 +83,7 @@ def workspace_picture(prefix_lens, extend_lens) -> Picture:
     more, _ = strip(MARGIN, y + 8, "layout B", labels, width, [cells[t] for t in b], both["B"])
     cu = [0, *torch.cumsum(torch.tensor(lens), 0).tolist()]
     facts = tuple(
-        (f"{letter(i)}{p}", "new" if p >= old[i] else "prefix", number(cu[i] + p), number(b.index((i, p)))) for i, p in a
+        (_cell(i, p).text, "new" if p >= old[i] else "prefix", number(cu[i] + p), number(b.index((i, p)))) for i, p in a
     )
     return Picture(
         f"Two layouts of {len(lens)} requests",

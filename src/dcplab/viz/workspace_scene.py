@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
+from dataclasses import replace
 
 from dcplab.check.model import Table
 from dcplab.engine import spaces
@@ -32,7 +33,7 @@ def scene(state: State) -> Scene:
         for index in at if at is not None else range(len(held)):
             cell = empty if held[index] == NOBODY else cells[held[index]]
             here = not found.right and (buffer, rank, index) == (found.buffer, found.rank, found.index)
-            line.append(Cell(cell.text, cell.sub, cell.request, cell.loc, cell.hover, "last") if here else cell)
+            line.append(replace(cell, wrong=True) if here else cell)
         return line
 
     ranks = range(state.dcp_size)
@@ -71,9 +72,10 @@ def _journey(state: State, blocks: list[list[Box]]) -> tuple[Line, ...]:
     for k, (start, goal) in enumerate(itertools.pairwise(stops)):
         heads = [b for block in blocks for b in block if b.x == goal.x and b.w == goal.w and 0 < goal.y - b.y < BAR + 2 * GAP]
         top = min([goal.y, *(b.y - BAR - GAP for b in heads if b.h == BAR)])
-        y0, y1, x = start.y + start.h + LANE / 2, top - LANE / 2, edge + 8 * (k + 1)
-        points = (start.bottom, (start.middle[0], y0), (x, y0), (x, y1), (goal.middle[0], y1), (goal.middle[0], top))
-        lines.append(Line(points, "journey"))
+        x0, x1, y0, y1 = start.middle[0], goal.middle[0], start.y + start.h + LANE / 2, top - LANE / 2
+        around = ((x0, y0), (edge + 8 * (k + 1), y0), (edge + 8 * (k + 1), y1), (x1, y1))
+        beside = ((x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2))  # nothing lies between the two lanes
+        lines.append(Line((start.bottom, *(beside if y1 - y0 < BAR else around), (x1, top)), "journey"))
     return tuple(lines)
 
 
@@ -138,8 +140,8 @@ def legend(state: State) -> str:
     rows = f" {padding} of {len(made.gathered) * len(made.gathered[0])} gathered rows are garbage, hatched." if padding else ""
     return (
         "Top to bottom: what lies in each rank's pool; each rank's shard of the prefixes, as every rank gets it; the prefixes "
-        f"un-interleaved, and the new tokens behind them; the workspace.{rows} The line follows the token; dashes mark where a "
-        "wrong id leads."
+        f"un-interleaved, and the new tokens behind them; the workspace.{rows} The line follows the token; a dashed outline is "
+        "where a wrong id leads."
     )
 
 

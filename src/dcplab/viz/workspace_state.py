@@ -21,7 +21,7 @@ from .values import whole
 MOST_REQUESTS, MOST_TOKENS, MOST_RANKS = 4, 24, 8
 NOBODY = -1  # a row that holds no token
 
-REQUESTS = {"A": ("the red fox hides in", "an old barn"), "B": ("a cat sat", "by my door")}
+REQUESTS = {"A": ("the red fox hides in", "an old barn"), "B": ("a cat sat", "by me")}
 
 
 @dataclass(frozen=True)
