@@ -29,8 +29,8 @@ def small(course):
 def judged(small):
     """Judges a source as an answer to a part of the small lab."""
 
-    def judge_it(part, source, seed=1):
+    def judge_it(part, source, seed=1, mode=None):
         key = small.key(part)
-        return judge.check(key, extract([*small.setup(), source], key.part.entry), seed=seed)
+        return judge.check(key, extract([*small.setup(), source], key.part.entry), seed=seed, mode=mode)
 
     return judge_it

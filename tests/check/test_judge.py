@@ -283,3 +283,23 @@ def test_an_answer_may_import_what_lies_beside_the_notebook(small, tmp_path):
     key = small.key("91a")
     assert judge.check(key, extract(cells, "localize", str(tmp_path)), seed=1).outcome == "wrong"
     assert judge.check(key, extract(cells, "localize"), seed=1).outcome == "crashed"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("tl.store(dst + at, numpy.where(True, 2, 2) * tl.load(src + at, mask=at < n), mask=at < n)", "Unsupported function"),
+        (
+            "try:\n        tl.store(dst + at, tl.load(src + at, mask=at < n) * 2, mask=at < n)\n    finally:\n        pass",
+            "Try",
+        ),
+    ],
+)
+def test_what_only_an_interpreter_runs_is_no_kernel(judged, body, why):
+    found = judged("91b", "import numpy\n" + KERNEL + body, mode="cpu")
+    assert (found.outcome, found.points) == ("crashed", 0) and "a GPU could not" in found.message and why in found.message
+
+
+def test_a_kernel_that_passes_is_said_to_compile(judged):
+    found = judged("91b", KERNEL + "tl.store(dst + at, tl.load(src + at, mask=at < n) * 2, mask=at < n)", mode="cpu")
+    assert found.outcome == "passed" and "it compiles for sm_90." in found.message

@@ -25,6 +25,7 @@ import torch
 
 from dcplab.check import codec, rails
 from dcplab.check.arena import Arena
+from dcplab.check.compiled import compile_launch
 from dcplab.check.guard import Guard, guarded
 from dcplab.check.inexact import watched
 
@@ -115,6 +116,8 @@ def _run_case(call: Callable, case: Mapping, job: Mapping, path: Path) -> dict:
 
 
 def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
+    if job["mode"] == "compile":
+        return _compile(kernel, case, path)
     buffers = codec.decode(case["buffers"])
     were = {name: codec.tensor_bytes(t) for name, t in buffers.items()}
     on_gpu = job["mode"] == "gpu"
@@ -158,6 +161,13 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
         "events": events,
         "doubts": list(doubts),
     }
+
+
+def _compile(kernel: Any, case: Mapping, path: Path) -> dict:
+    try:
+        return {"compiled": compile_launch(kernel, case)}
+    except BaseException as e:
+        return {"raised": _raised(e, path)}
 
 
 def _end_of_larger(view: torch.Tensor, before: int) -> torch.Tensor:

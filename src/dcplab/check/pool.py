@@ -35,7 +35,7 @@ START_S = 180.0  # a first import of torch from a cold disk
 OUTPUT_KEPT, OUTPUT_LIMIT = 1 << 16, 32 << 20
 RESULT_LIMIT = 256 << 20
 FILE_BYTES = 512 << 20
-MEMORY_BYTES = {"cpu": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take a gigabyte or two of a child
+MEMORY_BYTES = {"cpu": 2 << 30, "compile": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take a gigabyte or two of a child
 
 
 @dataclass
@@ -205,8 +205,10 @@ def _server(mode: str, note: Callable[[str], None] | None, wait: bool = True) ->
 
 def _environment(mode: str) -> dict[str, str]:
     env = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    if mode != "gpu":
+        env["CUDA_VISIBLE_DEVICES"] = ""
     if mode == "cpu":
-        env |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+        env["TRITON_INTERPRET"] = "1"
     here = [str(Path(__file__).resolve().parents[2]), str(paths.root() / "kernels")]
     env["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*here, *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]))
     return env

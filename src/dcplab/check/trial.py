@@ -60,6 +60,18 @@ def attempt(
     return trials
 
 
+def compiles(
+    program: Program, part: Part, packed: Sequence[Mapping[str, Any]], wall_s: float
+) -> tuple[bool, Mapping[str, Any] | None]:
+    """Whether Triton compiled the kernel of every launch for a GPU that need not be here, and what it raised where it refused.
+
+    Neither, where it is not known: the kernel is autotuned, or compiling took too long.
+    """
+    trial = _attempt([program], part, packed, "compile", wall_s, None)[0]
+    raised = trial.load_error or next((record["raised"] for record in trial.records.values() if "raised" in record), None)
+    return len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values()), raised
+
+
 def _add_loads(trial: Trial, watched: Trial) -> None:
     """The loads outside buffers that the guard saw, where the interpreter could run the case at all."""
     for number, record in trial.records.items():
