@@ -3,8 +3,14 @@ size."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dcplab.investigate import cases as _cases
+from dcplab.investigate import record as _record
 from dcplab.investigate.case import Case
+from dcplab.investigate.incident import Incident, replay
+from dcplab.investigate.matrix import Result, Row, Score, matrix_rows, run_matrix, score
+from dcplab.investigate.record import Finding, template
 
 
 def seed() -> int:
@@ -23,4 +29,46 @@ def truth(n: int, seed: int) -> dict:
     return _cases.truth_of(_cases.found(n, seed))
 
 
-__all__ = ["Case", "case", "seed", "truth"]
+def incident(seed: int | None = None) -> Incident:
+    """The unpatched server of a seed (by default the learner's), and the same with every patch: what a record is about."""
+    return replay(_cases.learner_seed() if seed is None else seed)
+
+
+def record(run: Incident | Case) -> str:
+    """The incident record of a run, filled in."""
+    return _record.filled(_incident(run))
+
+
+def figures(run: Incident | Case) -> dict:
+    """The same as a dict."""
+    return _record.figures(_incident(run))
+
+
+def verify(text_or_dict: str | Mapping[str, object], run: Incident | Case) -> list[Finding]:
+    """A record held against its run: one finding a figure, in the record's order."""
+    return _record.verify(text_or_dict, _incident(run))
+
+
+def _incident(run: Incident | Case) -> Incident:
+    return run.incident() if isinstance(run, Case) else run
+
+
+__all__ = [
+    "Case",
+    "Finding",
+    "Incident",
+    "Result",
+    "Row",
+    "Score",
+    "case",
+    "figures",
+    "incident",
+    "matrix_rows",
+    "record",
+    "run_matrix",
+    "score",
+    "seed",
+    "template",
+    "truth",
+    "verify",
+]

@@ -15,7 +15,8 @@ from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
 
-SIZES = frozenset({"index_k_size", "index_k_short"})  # these are about whole buffers, so they hold for all layers and ranks
+# These are about sizes and bounds, so they hold for all layers and ranks.
+WHOLE = frozenset({"index_k_size", "index_k_short", "assert", "assert_short"})
 EVERYWHERE = None
 
 
@@ -86,7 +87,7 @@ def paths(fault: Fault, note: Callable | None = None) -> Paths:
 def engine(config: ServerConfig, fault: Fault, note: Callable | None = None, **modes) -> Engine:
     """A fresh server with the fault, on the CPU, all ranks in this process. ``note``: see `FaultyRank`. ``modes``: of `Engine`,
     such as ``strict``."""
-    built = Engine(config, fault.defects & SIZES, Local(config.dcp_size), paths=paths(fault, note), **modes)
+    built = Engine(config, fault.defects & WHOLE, Local(config.dcp_size), paths=paths(fault, note), **modes)
     if "retract" in fault.defects:
         for i, pool in enumerate(built.pools):
             ckv = tuple(replace(p, raw=fault.hits("retract", layer, p.rank)) for layer, p in enumerate(pool.ckv))

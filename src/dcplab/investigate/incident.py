@@ -1,0 +1,103 @@
+"""The incident of #36886 on a small server of the learner's own, and the same with every patch: what a record is about."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Set
+from dataclasses import replace
+
+from dcplab import mode
+from dcplab.engine import defects as switches
+from dcplab.engine import report, scenario
+from dcplab.engine.configurator import ServerConfig, specs
+from dcplab.engine.scenario import Outcome
+from dcplab.engine.trace import Watcher
+from dcplab.investigate import cases, progress
+from dcplab.investigate.cases import Setup
+from dcplab.investigate.faults import Fault
+from dcplab.shown import Shown
+
+WRITES = ("write_ckv", "write_index_k", "load_cpu_copy")  # operations that write to a pool
+RAN_ON = "CPU (torch), all ranks in one process"
+
+
+class Incident(Shown):
+    """A run with some patches missing, and one with none. ``config``, ``patches`` (in force), ``outcome``, ``fixed``,
+    ``watcher``, ``versions``. Shown, it is the whole story."""
+
+    def __init__(self, config: ServerConfig, patches: Set[str], outcome: Outcome, fixed: Outcome, watcher: Watcher):
+        self.config, self.patches, self.outcome, self.fixed = config, frozenset(patches), outcome, fixed
+        self.watcher, self.versions = watcher, mode.versions()
+        super().__init__(self._text())
+
+    @property
+    def device(self) -> str:
+        """Where it ran."""
+        return "cpu"
+
+    @property
+    def writes_outside(self) -> dict[str, tuple[int, int]]:
+        """By buffer: places beyond it that all ranks together meant to write (each as often as it was), and bytes a place."""
+        each = {s.name: s.row_bytes // s.slots_per_row for s in specs(self.config)}
+        found: dict[str, tuple[int, int]] = {}
+        for (op, buffer), count in self.watcher.outside.items():
+            if op in WRITES:
+                found[buffer] = found.get(buffer, (0, 0))[0] + count, each[buffer]
+        return found
+
+    def counts(self, fixed: bool = False) -> dict[str, str]:
+        """Right answers of those given, act by act: ``{"fresh": "3/3", ...}``."""
+        out = self.fixed if fixed else self.outcome
+        row = report.Row(frozenset(), cases.LEVEL, out)
+        return {act: row.counts(act) for act in ("fresh", "long", "again")}
+
+    def data(self) -> dict:
+        """The run as plain data: what `engine.report.outcome_data` has, and the server."""
+        c = self.config
+        return {
+            "server": {"dcp_size": c.dcp_size, "page_size": c.page_size, "size": c.size, "layers": c.layers, "topk": c.topk},
+            "ran_on": RAN_ON,
+            "versions": dict(self.versions),
+            "patches": [name for name in switches.PATCHES if name in self.patches],
+            "writes_outside": {k: list(v) for k, v in self.writes_outside.items()},
+            "run": report.outcome_data(self.outcome),
+            "with_all_patches": report.outcome_data(self.fixed),
+        }
+
+    def _text(self) -> str:
+        missing = frozenset(switches.PATCHES) - self.patches
+        told = report.incident(self.config, missing, cases.LEVEL, replace(self.outcome, seconds=0.0), RAN_ON)
+        lines = [line for line in told.split("\n")[:-1] if not line.startswith("defects:")]  # the last says seconds
+        m = self.outcome.metrics
+        lines.append(f"{m.steps} steps, {m.extended} tokens extended, {m.cached} found in the prefix cache")
+        lines += ["", "Writes beyond their buffers, all ranks:"]
+        lines += [f"  {b}: {n} places of {size} bytes" for b, (n, size) in self.writes_outside.items()] or ["  none"]
+        fixed = self.counts(fixed=True)
+        lines += ["", "The same with every patch: " + ", ".join(f"{act} {n}" for act, n in fixed.items())]
+        in_force = ", ".join(n for n in switches.PATCHES if n in self.patches) or "none"
+        return "\n".join([lines[0], f"patches: {in_force}", *lines[1:]])
+
+
+@functools.lru_cache(maxsize=4)
+def replay(seed: int) -> Incident:
+    """The unpatched server of a seed: its D, P, C and words are the seed's."""
+    r = random.Random(f"incident {seed}")
+    d, p = r.choice(((2, 4), (2, 5), (2, 6), (3, 4), (3, 5), (4, 4)))
+    size = scenario.default_size(p, d) + r.randrange(12) * p
+    setup = Setup(ServerConfig(size=size, page_size=p, dcp_size=d, layers=3), Fault(frozenset()), r.randrange(1, 10**6))
+    return _pair(replace(setup, fault=Fault(frozenset(switches.PATCHES))))
+
+
+def of_case(run: cases.Run) -> Incident:
+    """The incident that a case is."""
+    return _pair(run.setup, run)
+
+
+def _pair(setup: Setup, run: cases.Run | None = None) -> Incident:
+    with progress.line("the incident") as say:
+        run = run or cases.recorded(setup, say)
+    with progress.line("the same with every patch") as say:
+        fixed = cases.recorded(replace(setup, fault=Fault()), say)
+    patches = frozenset(switches.PATCHES) - setup.fault.defects
+    return Incident(setup.config, patches, run.outcome, fixed.outcome, run.engine.watcher)

@@ -1,0 +1,218 @@
+"""The incident record: eight headings, one figure a line, each of which a run can confirm or refute.
+
+A record is a dict of `FIELDS` by key, or its text: ``key: value`` lines under headings. Its eight headings are what a report of
+such an incident needs so that somebody else can check it: revision, hardware and parallelism, requests and phase, locs,
+indices against real shapes, the first abnormal operation, the patches in force, and the results compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from dcplab.engine import defects, spaces
+from dcplab.engine.scheduler import Watermark
+from dcplab.engine.trace import Access
+from dcplab.errors import CourseError
+from dcplab.investigate.incident import Incident
+
+Value = str | int
+
+
+@dataclass(frozen=True)
+class Field:
+    """One figure: its ``key``, the ``heading`` it stands under, ``what`` it is, and how a run says it."""
+
+    heading: str
+    key: str
+    what: str
+    value: Callable[[Incident], Value]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the checker says of one figure. ``outcome``: right, wrong, missing, or unknown (there is no such figure)."""
+
+    key: str
+    outcome: str
+    said: str
+    what: str
+
+    @property
+    def sentence(self) -> str:
+        return {
+            "right": f"{self.key}: {self.said}",
+            "wrong": f"{self.key}: {self.said!r} is not what the run shows. What is asked for: {self.what}.",
+            "missing": f"{self.key} is not filled in. What is asked for: {self.what}.",
+            "unknown": f"{self.key} is no figure of this record; investigate.template() has them all.",
+        }[self.outcome]
+
+
+def _of(access: Callable[[Incident], Access | None], name: str) -> Callable[[Incident], Value]:
+    """A figure of an access; "none" where there was none."""
+
+    def value(run: Incident) -> Value:
+        found = access(run)
+        return "none" if found is None else getattr(found, name)
+
+    return value
+
+
+def _first(run: Incident) -> Access | None:
+    return next(iter(run.watcher.wrong), None)
+
+
+def _first_index(run: Incident) -> Value:
+    a = _first(run)
+    return "none" if a is None else a.low if a.misuse else a.first
+
+
+def _outside(run: Incident) -> Access | None:
+    return run.outcome.first_outside
+
+
+def _buffer(run: Incident, kind: str) -> Watermark:
+    """The layer of a kind of buffer that met the largest index."""
+    return max((w for w in run.outcome.watermarks if w.buffer.startswith(kind)), key=lambda w: w.highest)
+
+
+def _counts(act: str, fixed: bool = False) -> Callable[[Incident], Value]:
+    return lambda run: run.counts(fixed)[act]
+
+
+def _patches(run: Incident) -> str:
+    return ", ".join(n for n in defects.PATCHES if n in run.patches) or "none"
+
+
+def _first_wrong_answer(run: Incident) -> str:
+    return next((a.got for a in run.outcome.wrong), "none")
+
+
+REVISION, HARDWARE, REQUESTS, LOCS, INDICES, FIRST, PATCHES, RESULT = HEADINGS = (
+    "Revision of code and model",
+    "Hardware, parallelism, backend, dtype",
+    "Requests, cache and phase",
+    "Global locs",
+    "Local indices and the shapes there are",
+    "First abnormal operation, and what it did",
+    "Patches in force",
+    "Result and comparison",
+)
+
+FIELDS = (
+    Field(REVISION, "dcplab", "the version of this course", lambda r: r.versions["dcplab"]),
+    Field(REVISION, "torch", "torch's version", lambda r: r.versions["torch"]),
+    Field(REVISION, "dsa_layers", "DSA layers of the model", lambda r: r.config.layers),
+    Field(REVISION, "topk", "keys that the indexer selects", lambda r: r.config.topk),
+    Field(HARDWARE, "device", "cpu or cuda", lambda r: r.device),
+    Field(HARDWARE, "dcp_size", "D, ranks", lambda r: r.config.dcp_size),
+    Field(HARDWARE, "page_size", "P, rows in a page of one rank", lambda r: r.config.page_size),
+    Field(HARDWARE, "size", "C, rows one rank's c-KV can hold, spare page not counted", lambda r: r.config.size),
+    Field(HARDWARE, "ckv_dtype", "the dtype of c-KV rows", lambda r: str(r.config.dtype).removeprefix("torch.")),
+    Field(REQUESTS, "steps", "steps the server made", lambda r: r.outcome.metrics.steps),
+    Field(REQUESTS, "tokens_extended", "tokens that prompts brought", lambda r: r.outcome.metrics.extended),
+    Field(REQUESTS, "tokens_cached", "tokens found in the prefix cache", lambda r: r.outcome.metrics.cached),
+    Field(LOCS, "smallest_loc", "the smallest loc the allocator issues: W", lambda r: r.config.width),
+    Field(LOCS, "largest_loc", "the watermark: the largest loc a token was stored at", lambda r: r.outcome.largest_loc),
+    Field(LOCS, "largest_legal_loc", "the largest loc the allocator can issue", lambda r: _largest_legal(r)),
+    Field(INDICES, "ckv_rows", "rows of c-KV that one rank has in a layer", lambda r: _buffer(r, "ckv").slots),
+    Field(INDICES, "ckv_highest", "the largest row that was used on any layer's c-KV", lambda r: _buffer(r, "ckv").highest),
+    Field(INDICES, "index_k_slots", "slots of index-K in a layer", lambda r: _buffer(r, "index_k").slots),
+    Field(INDICES, "index_k_needed", "slots it needs for every legal loc", lambda r: _buffer(r, "index_k").needed),
+    Field(INDICES, "index_k_highest", "the largest loc that was used on any index-K", lambda r: _buffer(r, "index_k").highest),
+    Field(FIRST, "first_wrong_step", "step of the first operation with a wrong index", _of(_first, "step")),
+    Field(FIRST, "first_wrong_phase", "its phase", _of(_first, "phase")),
+    Field(FIRST, "first_wrong_rank", "its rank", _of(_first, "rank")),
+    Field(FIRST, "first_wrong_op", "its name", _of(_first, "op")),
+    Field(FIRST, "first_wrong_buffer", "the buffer it used", _of(_first, "buffer")),
+    Field(FIRST, "first_wrong_index", "the smallest index that is wrong in it", _first_index),
+    Field(FIRST, "first_outside_step", "step of the first operation outside its buffer", _of(_outside, "step")),
+    Field(FIRST, "first_outside_op", "its name", _of(_outside, "op")),
+    Field(FIRST, "first_outside_buffer", "the buffer it left", _of(_outside, "buffer")),
+    Field(FIRST, "first_outside_index", "the first index beyond it", _of(_outside, "first")),
+    Field(
+        FIRST,
+        "bytes_outside",
+        "bytes that all ranks meant to write beyond their buffers: places times bytes",
+        lambda r: _bytes(r),
+    ),
+    Field(FIRST, "canaries_changed", "canary bands of rank 0 that changed", lambda r: len(r.outcome.canaries)),
+    Field(PATCHES, "patches", "which of the five are in force, in the order of #36989; none if none is", _patches),
+    Field(RESULT, "verdict", "right, silent corruption, alarm or crash", lambda r: r.outcome.verdict),
+    Field(RESULT, "fresh", "right answers of those the fresh server gave, as 3/3; - for none", _counts("fresh")),
+    Field(RESULT, "long", "the same of the long requests", _counts("long")),
+    Field(RESULT, "again", "the same of the questions asked again", _counts("again")),
+    Field(RESULT, "first_wrong_answer", "the first wrong answer, word for word", _first_wrong_answer),
+    Field(RESULT, "fixed_fresh", "right answers of the fresh server with every patch", _counts("fresh", True)),
+    Field(RESULT, "fixed_long", "the same of the long requests", _counts("long", True)),
+    Field(RESULT, "fixed_again", "the same of the questions asked again", _counts("again", True)),
+)
+BY_KEY = {f.key: f for f in FIELDS}
+
+
+def _largest_legal(run: Incident) -> int:
+    return spaces.largest_loc(run.config.size, run.config.page_size, run.config.dcp_size)
+
+
+def _bytes(run: Incident) -> int:
+    return sum(places * each for places, each in run.writes_outside.values())
+
+
+def figures(run: Incident) -> dict[str, Value]:
+    """Every figure of a run, by key, in order."""
+    return {f.key: f.value(run) for f in FIELDS}
+
+
+def template() -> str:
+    """An empty record: a line a figure, with what it is behind a #."""
+    return _text({f.key: f"{'':<12}# {f.what}" for f in FIELDS})
+
+
+def filled(run: Incident) -> str:
+    """The record of a run, filled in."""
+    return _text(figures(run))
+
+
+def _text(values: Mapping[str, Value]) -> str:
+    width = max(len(f.key) for f in FIELDS) + 1
+    lines = []
+    for heading in HEADINGS:
+        lines += ["", f"## {heading}"]
+        lines += [f"{f.key + ':':<{width}} {values[f.key]}".rstrip() for f in FIELDS if f.heading == heading]
+    return "\n".join(lines[1:]) + "\n"
+
+
+def parse(text: str) -> dict[str, str]:
+    """A record's text as a dict: ``key: value`` lines; headings, and what stands behind " #", are for people."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        line = re.sub(r"(^|\s)#.*$", "", line).strip()
+        if not line:
+            continue
+        key, colon, value = line.partition(":")
+        if not colon:
+            raise CourseError(f"Line {number} of the record, {line!r}, is not of the form 'key: value'.")
+        if key.strip() in found:
+            raise CourseError(f"Line {number} of the record gives {key.strip()} a second time.")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def verify(record: str | Mapping[str, object], run: Incident) -> list[Finding]:
+    """A record, text or dict, held against a run: a `Finding` for every figure there is, and for every key there is not."""
+    said = parse(record) if isinstance(record, str) else {str(k): v for k, v in record.items()}
+    found = []
+    for f in FIELDS:
+        value = said.get(f.key)
+        text = "" if value is None or value is Ellipsis else str(value).strip()
+        outcome = "missing" if not text else "right" if _plain(text) == _plain(str(f.value(run))) else "wrong"
+        found.append(Finding(f.key, outcome, text, f.what))
+    return found + [Finding(key, "unknown", str(said[key]), "") for key in said if key not in BY_KEY]
+
+
+def _plain(text: str) -> str:
+    """Figures compare without case, thousands separators, quotes and spaces around commas and slashes."""
+    text = re.sub(r"\s+", " ", text.strip().strip("'\"").lower())
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    return re.sub(r"\s*([,/])\s*", r"\1", text)
