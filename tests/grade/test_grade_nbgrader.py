@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell
 from nbgrader.utils import determine_grade
 from tinycourse import write_course
 
-from dcplab import catalog, cli, paths
+from dcplab import catalog, cli, mode, paths
 from dcplab.author import build, execute, notebook
 from dcplab.author.release import nbgrader, release
 
@@ -86,6 +86,26 @@ def test_lab_01_right_half_right_untouched_and_crashing(tmp_path, monkeypatch):
     assert theirs["untouched"] == dict.fromkeys(points, 0)
     assert theirs["half"] == {part: points[part] if part in half else 0 for part in points}
     assert theirs["crashing"] == points | {"1a": 0}
+
+
+@pytest.mark.parametrize("number", [lab.number for lab in catalog.labs() if lab.number != "01"])
+def test_every_other_lab_solved_and_untouched(tmp_path, monkeypatch, number):
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path / "state"))
+    lab = catalog.lab(number)
+    made = build.make(lab)
+    course = tmp_path / "course"
+    release(course, [lab], False, lambda line: None)
+    submit(course, "right", lab.name, execute.readable(made.source))
+    submit(course, "untouched", lab.name, made.learner)
+    nbgrader(course, "autograde", lab.name)
+    theirs = scores(course)
+    points = {part.id: part.points for part in lab.parts}
+    unjudged = {part.id for part in lab.parts if part.not_here(mode.current().name)}
+    assert {part: got for part, got in theirs["right"].items() if part not in unjudged} == {
+        part: worth for part, worth in points.items() if part not in unjudged
+    }
+    assert theirs["untouched"] == dict.fromkeys(points, 0)
+    assert theirs == ours(course, tmp_path / "rows.json")
 
 
 @pytest.fixture(scope="module")
