@@ -45,6 +45,25 @@ def identical(a: Any, b: Any) -> bool:
     return encode(a, compact=True) == encode(b, compact=True)
 
 
+def alike(a: Any, b: Any, close: float | None) -> bool:
+    """As `identical`; with ``close``, floats that are that near count as the same. NaN is like NaN."""
+    if close is None or identical(a, b):
+        return identical(a, b)
+    if kind(a) != kind(b):
+        return False
+    if isinstance(a, torch.Tensor):
+        if (a.shape, a.dtype) != (b.shape, b.dtype) or not a.dtype.is_floating_point:
+            return False
+        return all(alike(x, y, close) for x, y in zip(_values(a), _values(b), strict=True))
+    if isinstance(a, float):
+        return (math.isnan(a) and math.isnan(b)) or _floats_agree(a, b, close)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(alike(x, y, close) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(alike(a[key], b[key], close) for key in a)
+    return False
+
+
 def wrong_places(got: torch.Tensor, expected: torch.Tensor, close: float | None = None) -> list[int]:
     """Flat indices at which two tensors of one shape and dtype differ."""
     if tensor_bytes(got) == tensor_bytes(expected) and not expected.dtype.is_floating_point:

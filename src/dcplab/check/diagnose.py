@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from dcplab.check.compare import identical
+from dcplab.check.compare import alike
 from dcplab.check.extract import Program
 from dcplab.check.model import Part, Wrong
 from dcplab.check.trial import Trial, attempt
@@ -43,14 +43,14 @@ def find(
         one = [packed[shown]]
         short = attempt([program for _, program in candidates], part, one, mode, limit)
         mine, did = _deed(trial.records[shown]), [t.records.get(0) for t in short]
-        candidates = [c for c, r in zip(candidates, did, strict=True) if r is not None and identical(_deed(r), mine)]
+        candidates = [c for c, r in zip(candidates, did, strict=True) if r is not None and alike(_deed(r), mine, part.close)]
     trials = attempt([program for _, program in candidates], part, packed, mode, limit)
-    whole = next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other)), None)
+    whole = next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other, part.close)), None)
     if whole or len(failing) < 2 or shown not in trial.records:
         return whole
-    alike = [sum(_alike(trial, other, number) for number in failing) for other in trials]
-    best = max(alike, default=0)
-    return candidates[alike.index(best)][0] if 2 * best > len(failing) else None
+    shared = [sum(_agree_on(number, trial, other, part.close) for number in failing) for other in trials]
+    best = max(shared, default=0)
+    return candidates[shared.index(best)][0] if 2 * best > len(failing) else None
 
 
 def _comparable(trial: Trial, watched: Trial) -> bool:
@@ -61,17 +61,17 @@ def _comparable(trial: Trial, watched: Trial) -> bool:
     )
 
 
-def agree(a: Trial, b: Trial) -> bool:
-    """Whether two answers did the same on every case."""
+def agree(a: Trial, b: Trial, close: float | None = None) -> bool:
+    """Whether two answers did the same on every case; floats within ``close``, where a part is judged so."""
     if a.status != b.status or a.records.keys() != b.records.keys() or (a.load_error is None) != (b.load_error is None):
         return False
     if a.status != "done" and a.exit != b.exit:
         return False
-    return all(identical(_deed(a.records[i]), _deed(b.records[i])) for i in a.records)
+    return all(_agree_on(i, a, b, close) for i in a.records)
 
 
-def _alike(a: Trial, b: Trial, number: int) -> bool:
-    return number in a.records and number in b.records and identical(_deed(a.records[number]), _deed(b.records[number]))
+def _agree_on(number: int, a: Trial, b: Trial, close: float | None) -> bool:
+    return number in a.records and number in b.records and alike(_deed(a.records[number]), _deed(b.records[number]), close)
 
 
 def _deed(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -103,6 +103,9 @@ def check(
         return result("not_attempted", f"Not finished yet: {which} raises NotImplementedError.")
     failing = [i for i, v in enumerate(verdicts) if v.outcome not in ("passed", "unjudged")]
     found = diagnose.find(key.wrong, part, outcome, shown.number, failing, trial, packed, mode, wall)
+    if found:  # what a mistake does is seen best where little is going on, be it unsafe elsewhere
+        ran = [i for i in failing if verdicts[i].outcome in ("wrong", "unsafe", shown.outcome)]
+        shown = verdicts[min(ran, key=lambda i: (cases[i].size, i))]
     return result(
         outcome,
         found.says if found else shown.says,
