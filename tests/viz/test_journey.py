@@ -96,7 +96,7 @@ def test_marks_words_and_signs_say_what_colours_say():
     scene = journey_scene.scene(journey_state.make(level="high", selected="bring"))
     outlined = [b.text for b in scene.boxes if b.mark == "selected" and b.loc is not None]
     assert outlined == ["bring"] * 3 + [f"{journey_scene.FROM}bring⁰"] * 4  # its word, what comes back, where it lies
-    assert len([b for b in scene.boxes if b.mark == "last"]) == 2  # row 6 of rank 0, in both layers
+    assert len([b for b in scene.boxes if b.mark == "due"]) == 2  # row 6 of rank 0, in both layers
     foreign = [b.text for b in scene.boxes if b.style == "notice" and b.h == journey_scene.ROW]
     assert foreign and all(text.endswith("⁰") for text in foreign)
     assert all(b.sub in ("right", "wrong") for b in scene.boxes if b.h == journey_scene.RETURNED and b.loc is not None)

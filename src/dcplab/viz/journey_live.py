@@ -65,7 +65,7 @@ class _Live(live.Live):
         self.owner = owner
         self.write = control(w.Checkbox, "write mended", "the writer keeps its own locs and divides them", 125, indent=False)
         self.read = control(w.Checkbox, "read mended", "the reader localizes what top-k selected", 120, indent=False)
-        self.level = control(w.Dropdown, "watermark", "where request B's locs lie", 150, 70, options=journey_state.LEVELS)
+        self.level = control(w.Dropdown, "watermark", "where request B's locs lie", 170, 75, options=journey_state.LEVELS)
         self.d = control(w.Dropdown, "D", "DCP group size", 75, 15, options=journey_state.SIZES)
         self.token = control(w.IntSlider, "token", "the token that is looked at", 300, 40, min=0)
         before = control(w.Button, "token - 1", "previous token", 85)

@@ -104,7 +104,7 @@ def _memory(state: State, width: float, y: float) -> tuple[list[Box], float]:
                 cell = held[rank][layer][row]
                 at = x + label + GAP + rank * (width + GAP)
                 seen = (rank, f"ckv.{layer}", row) in read
-                due = "last" if (rank, row) == home and cell != Cell(layer, token.index) else ""
+                due = "due" if (rank, row) == home and cell != Cell(layer, token.index) else ""
                 boxes.append(_cell(state, cell, layer, row, seen, due, (at, top, width, ROW)))
     return boxes, MARGIN + LAYERS * block + (LAYERS - 1) * 5 * GAP
 

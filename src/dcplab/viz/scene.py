@@ -21,7 +21,8 @@ MOST_PER_LINE = 16
 class Box:
     """A filled rectangle. ``sub`` is a second, smaller line of text. ``loc`` makes the box selectable.
 
-    ``mark`` is an outline: "selected", "last" (the last legal loc), or "" for none.
+    ``mark`` is an outline: "selected", "last" (the last legal loc), "due" (where something belongs), or "" for
+    none.
     """
 
     x: float
