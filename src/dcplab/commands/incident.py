@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 
 HELP = "replay the incident: right, two long requests, wrong"
 
@@ -120,11 +121,13 @@ def _tell(report, config, chosen, level, out, ran_on, to_json) -> None:
 
 
 def _progress(when: str, engine) -> None:
-    """A line that moves on a terminal; in a file, one line an act."""
+    """A line that moves on a terminal; in a file, a line at the start of an act and one every few seconds."""
     m = engine.metrics
+    text = f"{when}: step {m.steps}, {m.extended} tokens extended, {m.decoded} decoded, watermark {m.largest_loc}"
     if sys.stderr.isatty():
-        text = f"{when}: step {m.steps}, {m.extended} tokens extended, {m.decoded} decoded, watermark {m.largest_loc}"
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-    elif getattr(_progress, "act", None) != when:
-        _progress.act = when
-        print(f"{when} ...", file=sys.stderr, flush=True)
+        return
+    act, said = getattr(_progress, "last", (None, 0.0))
+    if act != when or time.monotonic() - said > 5:
+        _progress.last = when, time.monotonic()
+        print(text, file=sys.stderr, flush=True)

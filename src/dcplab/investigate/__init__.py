@@ -9,8 +9,9 @@ from dcplab.investigate import cases as _cases
 from dcplab.investigate import record as _record
 from dcplab.investigate.case import Case
 from dcplab.investigate.incident import Incident, replay
-from dcplab.investigate.matrix import Result, Row, Score, matrix_rows, run_matrix, score
+from dcplab.investigate.matrix import Result, Row, Score, matrix, matrix_rows, run_matrix, score
 from dcplab.investigate.record import Finding, template
+from dcplab.investigate.scale import at_scale
 
 
 def seed() -> int:
@@ -60,9 +61,11 @@ __all__ = [
     "Result",
     "Row",
     "Score",
+    "at_scale",
     "case",
     "figures",
     "incident",
+    "matrix",
     "matrix_rows",
     "record",
     "run_matrix",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dcplab.engine import report, scenario
 from dcplab.engine.comm import Local
@@ -16,6 +17,9 @@ from dcplab.engine.scheduler import Engine
 from dcplab.errors import CourseError
 from dcplab.investigate import cases
 from dcplab.investigate.matrix_why import because
+
+if TYPE_CHECKING:
+    from dcplab.viz import MatrixTable
 
 VERDICTS = ("right", "silent", "alarm", "crash")
 MEANS = {
@@ -129,6 +133,34 @@ def _run(row: Row) -> Result:
     keys = f"{out.monitor.valid / out.monitor.selected:.2f}" if out.monitor.selected else "-"
     why = because(row.patches, verdict, out.largest_loc, SERVER.size + SERVER.page_size, fresh)
     return Result(row, verdict, fresh, long, again, out.largest_loc, keys, why)
+
+
+def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable:
+    """The table of all rows with your predictions (``{row id: verdict}``): run and stop, what agreed, and why the rest did not.
+    What this process has run already is filled in."""
+    from dcplab.viz import matrix_live  # here, so that a grader needs no plotly
+    from dcplab.viz.matrix_state import Cell
+
+    said = checked(predictions or {})
+    done = {r.row: _told(r) for r in known(matrix_rows())}
+    cells = []
+    for row in matrix_rows():
+        has = tuple(name in row.patches for name in PATCHES)
+        cells.append(Cell(row.id, row.subset, row.level, has, said.get(row.id, ""), *done.get(row, ("",) * 4)[1:]))
+    return matrix_live.matrix(PATCHES, tuple(cells), _run_some)
+
+
+def _told(r: Result) -> tuple[str, str, str, str]:
+    return r.row.id, r.verdict, f"{r.fresh}, {r.long}, {r.again}", r.because
+
+
+def _run_some(todo, starts, result, stop) -> None:
+    rows = {row.id: row for row in matrix_rows()}
+    for id in todo:
+        if stop():
+            return
+        starts(id)
+        result(_told(ran(rows[id])))
 
 
 def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:

@@ -48,8 +48,9 @@ def _crash(patches: Set[str], write: bool, largest_loc: int, rows: int) -> str:
     what = [] if "index_k_size" in patches else [f"index-K has {rows} slots"]
     what += [] if write else [f"c-KV has {rows} rows"]
     return (
-        f"With the pool full the largest locs are far beyond what there is ({' and '.join(what)}): the overflow of the last "
-        f"layer runs out of mapped memory. Just above the line it only hits a neighbour. The last loc used was {largest_loc}."
+        f"On the way to a full pool the locs leave what there is far behind ({' and '.join(what)}), until the overflow of the "
+        f"last layer runs out of mapped memory; the last loc given out was {largest_loc}. Just above the line it only hits a "
+        "neighbour."
     )
 
 

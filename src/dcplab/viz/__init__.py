@@ -4,6 +4,7 @@ and `arena_map` return live ones."""
 from .arena_live import ArenaMap, arena_map
 from .journey_live import TokenJourney, token_journey, token_journey_picture
 from .lanes import kernel_lanes
+from .matrix_live import MatrixTable
 from .memory import memory_map
 from .pages import two_page_tables, widened_page
 from .picture import Picture
@@ -16,6 +17,7 @@ from .workspace_live import Workspace, workspace
 
 __all__ = [
     "ArenaMap",
+    "MatrixTable",
     "OwnerTable",
     "Picture",
     "TokenJourney",

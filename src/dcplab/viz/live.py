@@ -13,7 +13,7 @@ from .picture import Picture
 from .scene import Scene
 
 # The static picture is there for viewers without a kernel. Where the live view has been drawn, this hides it.
-_HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
+HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
 _NO_KERNEL = "This {0} is live where a kernel runs: run this cell in JupyterLab."
 
 
@@ -82,7 +82,7 @@ class Live:
 
         folded = w.Accordion([self.table], titles=("The same as a table",))
         lines = [w.Box(list(row), layout=w.Layout(flex_flow="row wrap")) for row in rows]
-        box = w.VBox([w.HTML(_HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, folded])
+        box = w.VBox([w.HTML(HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, folded])
         box.add_class("dcplab-live")
         return box
 

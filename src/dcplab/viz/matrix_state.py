@@ -1,0 +1,98 @@
+"""The isolation matrix as a state: which servers there are, what was predicted for each, what each did. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One server. ``subset`` and ``level`` are its line and column. ``predicted`` and ``verdict`` are "" where there is none;
+    ``counts``: right answers of those given, act by act; ``because``: why, in words."""
+
+    id: str
+    subset: str
+    level: str
+    patches: tuple[bool, ...]
+    predicted: str = ""
+    verdict: str = ""
+    counts: str = ""
+    because: str = ""
+
+    @property
+    def surprise(self) -> bool:
+        return bool(self.verdict) and self.predicted != self.verdict
+
+
+@dataclass(frozen=True)
+class State:
+    """``patches``: names, in the order of `Cell.patches`. ``at``: the cell looked at. ``running``: the cell that runs now, or
+    None. ``note``: what else there is to say, such as why a run ended early."""
+
+    patches: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    at: int = 0
+    running: int | None = None
+    note: str = ""
+
+    @property
+    def subsets(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(c.subset for c in self.cells))
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(c.level for c in self.cells))
+
+    @property
+    def done(self) -> int:
+        return sum(bool(c.verdict) for c in self.cells)
+
+    @property
+    def agreed(self) -> int:
+        return sum(bool(c.verdict) and not c.surprise for c in self.cells)
+
+    @property
+    def surprises(self) -> tuple[Cell, ...]:
+        return tuple(c for c in self.cells if c.surprise)
+
+
+def make(patches: tuple[str, ...], cells: tuple[Cell, ...]) -> State:
+    """A matrix to look at. ValueError where there is nothing in it, or a cell twice."""
+    if not cells:
+        raise ValueError("a matrix needs at least one server.")
+    if len({c.id for c in cells}) < len(cells):
+        raise ValueError("a matrix has every server once.")
+    return State(patches, cells)
+
+
+def looked_at(state: State, at: int) -> State:
+    """The same, with another cell looked at. ValueError for one that there is not."""
+    if not 0 <= at < len(state.cells):
+        raise ValueError(f"the servers are numbered 0 to {len(state.cells) - 1}.")
+    return replace(state, at=at)
+
+
+def next_surprise(state: State) -> State:
+    """The next cell after the one looked at in which the run was not what was predicted; ValueError if there is none."""
+    order = [*range(state.at + 1, len(state.cells)), *range(state.at + 1)]
+    found = next((i for i in order if state.cells[i].surprise), None)
+    if found is None:
+        raise ValueError("there is no surprise so far.")
+    return replace(state, at=found)
+
+
+def started(state: State, index: int) -> State:
+    """A cell has begun to run, and is looked at."""
+    return replace(state, running=index, at=index, note="")
+
+
+def with_result(state: State, id: str, verdict: str, counts: str, because: str) -> State:
+    """A cell has run."""
+    cells = tuple(replace(c, verdict=verdict, counts=counts, because=because) if c.id == id else c for c in state.cells)
+    return replace(state, cells=cells, running=None)
+
+
+def ended(state: State, note: str = "") -> State:
+    """Nothing runs any more. The first surprise is looked at, if there is one."""
+    first = next((i for i, c in enumerate(state.cells) if c.surprise), state.at)
+    return replace(state, running=None, note=note, at=first)
