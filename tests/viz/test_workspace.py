@@ -183,6 +183,20 @@ def live():
     return viz.workspace()
 
 
+def requests(live):
+    """The buttons that choose the request."""
+    return next(c for c in live.widget.children[1].children if type(c).__name__ == "ToggleButtons")
+
+
+def test_every_way_to_use_an_id_by_one_button(live):
+    c = controls(live)
+    seen = []
+    for _ in workspace_state.USES:
+        seen.append(live.state.use)
+        c["next use"].click()
+    assert seen == list(workspace_state.USES) and live.state.use == "ragged" == c["used as"].value
+
+
 def test_controls_move_everything(live):
     c = controls(live)
     assert "B1 &#x27;cat&#x27;" in said(live)
@@ -190,7 +204,7 @@ def test_controls_move_everything(live):
     assert live.state.position == 2 and c["position"].value == 2
     c["position"].value = 4
     assert "B4 &#x27;me&#x27;" in said(live)
-    c["request"].value = 0
+    requests(live).value = 0
     assert (live.state.request, live.state.position) == (0, 0) and c["position"].max == 7 and c["cached"].value == 5
     c["used as"].value = "layout"
     c["position"].value = 6
@@ -215,7 +229,7 @@ def test_a_bad_value_is_a_message_and_the_picture_stays(live):
 
 def test_a_request_without_tokens_can_be_asked_for_and_refused():
     live = viz.workspace({"A": ("one", "two"), "B": ("", "")})
-    controls(live)["request"].value = 1
+    requests(live).value = 1
     assert "Request B has no token to follow" in said(live)
     assert live.state.request == 0
 

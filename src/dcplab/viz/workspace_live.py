@@ -54,12 +54,14 @@ class _Live(live.Live):
         self.owner = owner
         state = owner.state
         names = [(r.name, i) for i, r in enumerate(state.requests)]
-        self.request = control(w.Dropdown, "request", "the request that picked the token", 130, 55, options=names)
+        tips = [f"follow a token of request {name}" for name, _ in names]
+        self.request = w.ToggleButtons(options=names, tooltips=tips, style={"button_width": "auto"})
         self.position = control(w.IntSlider, "position", "the position that top-k picked", 250, 55, min=0)
-        before = control(w.Button, "position - 1", "previous position", 95)
-        after = control(w.Button, "position + 1", "next position", 95)
+        before = control(w.Button, "position - 1", "previous position", 105)
+        after = control(w.Button, "position + 1", "next position", 105)
         uses = [(use.says, key) for key, use in USES.items()]
-        self.use = control(w.Dropdown, "used as", "which id of the token is given to which buffer", 360, 55, options=uses)
+        self.use = control(w.Dropdown, "used as", "which id of the token is given to which buffer", 370, 55, options=uses)
+        other = control(w.Button, "next use", "use the id in the next way", 90)  # in a list JupyterLab keeps the arrow keys
         self.cached = control(w.IntText, "cached", "tokens of this request that are cached; the others are new", 130, 55)
         self.d = control(w.IntSlider, "D", "DCP group size", 200, 20, min=1, max=max(4, min(MOST_RANKS, state.dcp_size)))
         self.request.observe(self.guarded(lambda: workspace_state.with_token(self.state, self.request.value, 0)), "value")
@@ -67,10 +69,13 @@ class _Live(live.Live):
         before.on_click(self.guarded(lambda: self._moved(self.state.position - 1)))
         after.on_click(self.guarded(lambda: self._moved(self.state.position + 1)))
         self.use.observe(self.guarded(lambda: workspace_state.with_use(self.state, self.use.value)), "value")
+        other.on_click(self.guarded(lambda: workspace_state.with_next_use(self.state)))
         self.cached.observe(self.guarded(lambda: workspace_state.with_cached(self.state, self.cached.value)), "value")
         self.d.observe(self.guarded(lambda: workspace_state.with_ranks(self.state, self.d.value)), "value")
         self.figure.data[-1].on_click(self._clicked)
-        self.box = self.assemble([self.request, self.position, before, after], [self.use, self.cached, self.d])
+        self.box = self.assemble(
+            [w.Label("request"), self.request, self.position, before, after], [self.use, other, self.cached, self.d]
+        )
         self.show(state)
 
     @property

@@ -123,6 +123,12 @@ def with_use(state: State, use) -> State:
     return replace(state, use=use)
 
 
+def with_next_use(state: State) -> State:
+    """The state with the next of `USES`, the first after the last."""
+    keys = list(USES)
+    return with_use(state, keys[(keys.index(state.use) + 1) % len(keys)])
+
+
 @functools.lru_cache(maxsize=8)
 def buffers(state: State) -> Buffers:
     """Everything on the way into the workspace. The shards hold what each rank reads of its own pool at its own rows."""
