@@ -92,7 +92,8 @@ def test_minus_one_four_ways(minus_one):
 def test_what_was_not_run_is_said_and_the_rank_is_d_minus_one(minus_one):
     told = minus_one.text
     assert "Triton, compiled: it needs a GPU, and there is none here, so it was not run." in told
-    assert "divides by arith.divsi and arith.remsi" in told
+    assert "divides by arith.divsi and arith.remsi: signed, rounded toward zero" in told
+    assert "for sm_90a, divides by & 7 and >> 3: rounded down" in told
     for d in signs.SIZES:
         assert re.search(rf"^torch, cpu +{d} .*on rank {d - 1}, as row -1$", told, re.MULTILINE)
 
@@ -193,4 +194,16 @@ def test_progress_is_told_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
         step("one")
         step("two")
     told = capsys.readouterr().err
-    assert "runs, 1 of 2: one" in told and "runs, 2 of 2: two" in told and told.endswith("\x1b[K")
+    assert "1 of 2 runs: one" in told and "2 of 2 runs: two" in told and told.endswith("\x1b[K")
+
+
+def test_progress_in_a_notebook_is_one_line_that_stays():
+    import nbformat
+    from nbclient import NotebookClient
+
+    code = ["from dcplab.demos import progress", "print('before')", "with progress.steps(2, 'runs') as step:"]
+    code += ["    step('a')", "    step('b')", "'after'"]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("\n".join(code))])
+    NotebookClient(book, timeout=120, store_widget_state=False).execute()
+    told = [o.get("text") or o["data"]["text/plain"] for o in book.cells[0].outputs]
+    assert told == ["before\n", "2 of 2 runs", "'after'"]

@@ -1,4 +1,4 @@
-"""How far a demonstration is, on a line that goes when it is done: in a notebook under the cell, in a terminal on stderr."""
+"""How far a demonstration is, on one line: under the cell in a notebook, on stderr in a terminal."""
 
 from __future__ import annotations
 
@@ -9,36 +9,39 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def steps(total: int, what: str) -> Iterator[Callable[[str], None]]:
-    """Gives a function to call before each of ``total`` steps, with a word for it. Elsewhere than in a notebook or a terminal
-    nothing is said."""
-    say, end = _teller()
+    """Gives a function to call before each of ``total`` steps, with a word for it. A notebook keeps the last line, a terminal
+    loses it; elsewhere nothing is said."""
+    tell, end = _teller()
     done = 0
 
     def step(word: str) -> None:
         nonlocal done
         done += 1
-        say(f"{what}, {done} of {total}: {word}")
+        tell(f"{done} of {total} {what}: {word}")
 
     try:
         yield step
     finally:
-        end()
+        end(f"{done} of {total} {what}")
 
 
-def _teller() -> tuple[Callable[[str], None], Callable[[], None]]:
+def _teller() -> tuple[Callable[[str], None], Callable[[str], None]]:
     if _in_notebook():
-        from IPython.display import clear_output
+        from IPython.display import display
 
-        def tell(text: str) -> None:
-            clear_output(wait=True)
-            print(text)
+        handle = display({"text/plain": "..."}, raw=True, display_id=True)
 
-        return tell, clear_output
+        def show(text: str) -> None:
+            handle.update({"text/plain": text}, raw=True)
+
+        return show, show
     if sys.stderr.isatty():
-        return lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True), lambda: print(
-            "\r\x1b[K", end="", file=sys.stderr, flush=True
-        )
-    return lambda text: None, lambda: None
+
+        def write(text: str) -> None:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+        return write, lambda _: write("")
+    return lambda _: None, lambda _: None
 
 
 def _in_notebook() -> bool:

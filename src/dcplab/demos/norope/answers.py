@@ -57,7 +57,7 @@ def half_fixes() -> Shown:
     if apart.while_grading():
         return Shown("Not run while the notebook is graded.")
     outcomes = {}
-    with progress.steps(8, "servers run") as step, one_thread():
+    with progress.steps(8, "servers") as step, one_thread():
         for level, write, read in product(LEVELS, (OLD, NEW), (OLD, NEW)):
             step(f"write {write}, read {read}, {level} the watermark")
             left = [d for d in BOTH if (read if d in READERS else write) == OLD]

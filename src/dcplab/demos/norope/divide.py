@@ -66,12 +66,13 @@ def by_torch(device: str, sizes: list[int]) -> list[list[list[int]]]:
 
 
 def not_interpreted(device: str, sizes: list[int]) -> dict:
-    """All that a process can tell whose Triton compiles: way -> as above, and ``divides by``, what `compiled` says."""
+    """All that a process can tell whose Triton compiles: ``found``, way -> as above; ``Triton`` and ``TileLang``,
+    what `compiled` and `emitted` say."""
     found = {f"torch, {device}": by_torch(device, sizes)}
     if device == "cuda":
         found["Triton, compiled"] = by_triton(device, sizes)
     found["TileLang, CUDA" if device == "cuda" else "TileLang, C target"] = by_tilelang(device, sizes)
-    return {"found": found, "divides by": compiled(sizes[0])}
+    return {"found": found, "Triton": compiled(sizes[0]), "TileLang": emitted(sizes[0])}
 
 
 def compiled(d: int) -> list[str]:
@@ -89,3 +90,14 @@ def compiled(d: int) -> list[str]:
     )
     ttir = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ttir"]
     return sorted(set(re.findall(r"arith\.(?:rem|div)\w+", ttir)))
+
+
+def emitted(d: int) -> list[str]:
+    """The same for TileLang: the operators, each with its divisor, in the CUDA that it emits for sm_90a, not run."""
+    import tilelang
+    from tilelang import tvm
+
+    target = tvm.target.Target({"kind": "cuda", "arch": "sm_90a"})
+    with tvm.transform.PassContext(opt_level=3), target:
+        made = tilelang.lower(divide(d=d), target=target, enable_host_codegen=False, enable_device_compile=False)
+    return [f"{sign} {number}" for sign, number in re.findall(r"(&|>>|%|/) \(int64_t\)(\d+)", made.kernel_source)]

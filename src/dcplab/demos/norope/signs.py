@@ -35,9 +35,14 @@ def minus_one() -> MinusOne:
             kept = f"on rank {rest}, as row {quotient}" if 0 <= rest < d else "nowhere"
             lines.append(f"{way:<21}{d:>3}{rest:>9}{quotient:>9}  {kept}")
     if device == "cpu":
-        by = " and ".join(plain["value"]["divides by"])
-        lines += ["", "Triton, compiled: it needs a GPU, and there is none here, so it was not run."]
-        lines += [f"  What the compiler makes for sm_90 divides by {by}: signed, rounded toward zero."]
+        triton, tilelang = (" and ".join(plain["value"][name]) for name in ("Triton", "TileLang"))
+        lines += [
+            "",
+            "Triton, compiled: it needs a GPU, and there is none here, so it was not run.",
+            f"  What it makes for sm_90 divides by {triton}: signed, rounded toward zero.",
+            "TileLang, CUDA: not run either.",
+            f"  What it makes of D = {sizes[0]}, for sm_90a, divides by {tilelang}: rounded down.",
+        ]
     return MinusOne(found, "\n".join(lines))
 
 
