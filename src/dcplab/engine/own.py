@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from dcplab.engine import ops, served
-from dcplab.engine.backend import STANDARD, LayerStep, Paths
+from dcplab.engine.backend import LayerStep
 from dcplab.engine.configurator import WIDTH
 
 ROWS = 16  # tokens a program, for kernels that leave it to the launch
@@ -39,8 +39,8 @@ def answer(paths: Mapping[str, Callable], look: bool = False, **given) -> dict:
     """`served.serve` with a learner's ``paths`` ("decode", "verify", "extend", "draft"; the others are the standard ones) over
     the functions that came along. ``look``: print what the typed spaces say of the wiring."""
     torch.set_num_threads(1)
-    wired = Paths(**{"decode": STANDARD.decode, "verify": STANDARD.verify, "extend": STANDARD.extend} | _wrapped(paths))
-    given |= dict(paths=wired, device="cuda" if torch.cuda.is_available() else "cpu")
+    checked = {role: _checked(path) for role, path in paths.items()}
+    given |= dict(paths=checked, device="cuda" if torch.cuda.is_available() else "cpu")
     with ops.using(**operations(load(getattr(sys.modules["__main__"], CARRIED, {})))):
         out = served.serve(**given)
         if look and (said := served.first_misuse(**given)):
@@ -60,10 +60,6 @@ def load(sources: Mapping[str, str]) -> dict[str, Callable]:
         exec(compile(source, str(path), "exec"), vars(module))
         found |= {name: getattr(module, name) for name in PARTS[part]}
     return found
-
-
-def _wrapped(paths: Mapping[str, Callable]) -> dict[str, Callable]:
-    return {role: _checked(path) for role, path in paths.items()}
 
 
 def _checked(path: Callable) -> Callable:

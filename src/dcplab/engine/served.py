@@ -6,21 +6,75 @@ Plain data in and out, so that it crosses to a child and back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
+from dcp_kernels.reference import read_index_k
 
 from dcplab.engine import backend
-from dcplab.engine.backend import CapacityAlarm, Paths
+from dcplab.engine.backend import CapacityAlarm, LayerStep, RankStep
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.pools import DeviceAssert
+from dcplab.engine.request import Request
 from dcplab.engine.runner import ServerCrash
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.typed import SpaceError
 
+ROLES = ("decode", "verify", "extend", "draft")
 LAYERS = 2
-TOPK = 64
+TOPK = {"cpu": 8, "cuda": 64}  # fewer than there are tokens; the GPU's kernels want 64
+
+
+@dataclass
+class Tally:
+    """What a wiring did, counted: ``read`` keys given to attention on all ranks, ``selected`` by each rank's top-k, and
+    ``early`` reads of a rank, of either kind, before it had stored this step's tokens there."""
+
+    read: int = 0
+    selected: Counter = field(default_factory=Counter)
+    early: int = 0
+
+
+@dataclass
+class _Counted(RankStep):
+    tally: Tally = field(default_factory=Tally)
+    stored: set[str] = field(default_factory=set)
+
+    def write_ckv(self, locs, raw=False):
+        self.stored.add("ckv")
+        super().write_ckv(locs, raw)
+
+    def write_index_k(self, locs):
+        self.stored.add("index_k")
+        super().write_index_k(locs)
+
+    def select_paged(self):
+        return self._selected(super().select_paged())
+
+    def select_ragged(self):
+        return self._selected(super().select_ragged())
+
+    def attend(self, rows, counts):
+        self.tally.early += "ckv" not in self.stored
+        column = torch.arange(rows.shape[-1], device=rows.device)
+        self.tally.read += int(((rows >= 0) & (column < counts[:, None])).sum())
+        return super().attend(rows, counts)
+
+    def _selected(self, positions):
+        self.tally.early += "index_k" not in self.stored
+        self.tally.selected[self.rank] += int((positions >= 0).sum())
+        return positions
+
+
+def _counted(path, tally: Tally):
+    def counted(step: LayerStep):
+        ranks = [_Counted(**vars(rank), tally=tally) for rank in step.ranks]
+        return path(LayerStep(step.shared, step.batch, ranks, step.layer))
+
+    return counted
 
 
 def serve(
@@ -33,19 +87,27 @@ def serve(
     chunk: int = 64,
     draft: int = 0,
     mixed: bool = False,
-    paths: Paths = backend.STANDARD,
+    paths: Mapping[str, Callable] | None = None,
     device: str = "cpu",
     typed: bool = False,
 ) -> dict:
     """Answer ``rounds`` of prompts (token ids), the prompts of a round at once, ``new`` tokens each.
 
     ``high``: the pool is just large enough, so that most locs lie beyond one rank's rows; else one rank's rows cover all locs.
-    What a round stored stays in the prefix cache. Gives ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and
-    proposed) and ``died`` (why the server died, or ""). ``typed`` lets SpaceError out at the first index of a wrong space.
+    What a round stored stays in the prefix cache. ``paths``: "decode", "verify", "extend", "draft" to other wirings than the
+    standard ones. ``typed`` lets SpaceError out at the first index of a wrong space.
+
+    Gives ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
+    rank 0's is taken), ``died`` (why the server died, or ""), and of the paths that were given ``keys`` (of decode and verify:
+    read on all ranks, and selected) and ``early`` (see `Tally`). ``lost``: how many tokens of requests that were finished were
+    not where they belong, their c-KV ("ckv") at the row of their owner and their keys ("index_k") at their loc on every rank,
+    counted once a layer and rank.
     """
+    tally, other = {role: Tally() for role in ROLES}, {role: path for role, path in (paths or {}).items()}
+    wired = replace(backend.STANDARD, **{role: _counted(path, tally[role]) for role, path in other.items()})
     server = _server(rounds, new, dcp_size, 64 if device == "cuda" else page_size, high, chunk, draft, mixed, device)
-    engine = Engine(server, comm=Local(dcp_size, device), watch=False, typed=typed, paths=paths)
-    tokens, died = [], ""
+    engine = Engine(server, comm=Local(dcp_size, device), watch=False, typed=typed, paths=wired)
+    tokens, died, lost = [], "", Counter(ckv=0, index_k=0)
     for prompts in rounds:
         requests = []
         try:
@@ -53,14 +115,49 @@ def serve(
                 requests.append(engine.submit(prompt, new))
                 # In mixed batches some decode while others extend: so they come one by one.
                 while mixed and prompt is not prompts[-1] and not requests[-1].output:
-                    engine.step()
-            engine.run()
+                    _step(engine, lost)
+            while engine.busy:
+                _step(engine, lost)
         except (ServerCrash, DeviceAssert, CapacityAlarm) as error:
             died = str(error)
         tokens += [list(r.output) for r in requests]
         if died:
             break
-    return {"tokens": tokens, "kept": [engine.metrics.accepted, engine.metrics.proposed], "died": died}
+    m, one = engine.metrics, [tally["decode"], tally["verify"]]
+    return {
+        "tokens": tokens,
+        "kept": [m.accepted, m.proposed],
+        "apart": m.diverged,
+        "died": died,
+        "keys": [sum(t.read for t in one), sum(max(t.selected.values(), default=0) for t in one)],
+        "early": sum(t.early for t in tally.values()),
+        "lost": dict(lost),
+    }
+
+
+def _step(engine: Engine, lost: Counter) -> None:
+    """A step; what finishes in it is looked for in the pools at once, for its last page is free now."""
+    pages = {r.id: r.pages for r in engine.running}
+    for request in engine.step():
+        if held := pages.get(request.id):
+            lost.update(_lost(engine, request, engine.allocator.locs(held, 0, request.stored)))
+
+
+def _lost(engine: Engine, request: Request, locs: torch.Tensor) -> dict[str, int]:
+    model, config, locs = engine.shared.model, engine.config, locs.to(engine.device)
+    word = model.embed(torch.tensor(request.tokens[: len(locs)], device=engine.device))
+    before = torch.cat([torch.zeros_like(word[:1]), word[:-1]])
+    stream = model.stream(word, before, torch.arange(len(locs), device=engine.device))
+    found = {"ckv": 0, "index_k": 0}
+    for layer in range(config.layers):
+        keys, scales = model.index_keys(stream, layer)
+        for worker in engine.workers:
+            mine = locs % config.dcp_size == worker.rank
+            rows = worker.arena.view(f"ckv.{layer}")[locs[mine] // config.dcp_size]
+            found["ckv"] += int((rows != stream.latent[mine]).any(1).sum())
+            there, scale = read_index_k(worker.arena.view(f"index_k.{layer}"), locs, config.page_size)
+            found["index_k"] += int(((there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)).sum())
+    return found
 
 
 def first_misuse(**given) -> str:
@@ -83,7 +180,7 @@ def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, device)
         layers=LAYERS,
         heads=16 if gpu else 1,
         index_heads=32 if gpu else 1,
-        topk=TOPK,
+        topk=TOPK[device],
         chunk=chunk,
         mixed=mixed,
         draft_tokens=draft,
