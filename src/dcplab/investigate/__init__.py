@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dcplab.investigate import cases as _cases
-from dcplab.investigate import record as _record
-from dcplab.investigate.case import Case
-from dcplab.investigate.incident import Incident, replay
-from dcplab.investigate.matrix import Result, Row, Score, matrix, matrix_rows, run_matrix, score
-from dcplab.investigate.record import Finding, template
+from dcplab.investigate import records as _records
+from dcplab.investigate.incidents import Incident, replay
+from dcplab.investigate.isolation import Result, Row, Score, matrix, matrix_rows, run_matrix, score
+from dcplab.investigate.records import Finding, template
 from dcplab.investigate.scale import at_scale
+from dcplab.investigate.tools import Case
 
 
 def seed() -> int:
@@ -37,17 +37,17 @@ def incident(seed: int | None = None) -> Incident:
 
 def record(run: Incident | Case) -> str:
     """The incident record of a run, filled in."""
-    return _record.filled(_incident(run))
+    return _records.filled(_incident(run))
 
 
 def figures(run: Incident | Case) -> dict:
     """The same as a dict."""
-    return _record.figures(_incident(run))
+    return _records.figures(_incident(run))
 
 
 def verify(text_or_dict: str | Mapping[str, object], run: Incident | Case) -> list[Finding]:
     """A record held against its run: one finding a figure, in the record's order."""
-    return _record.verify(text_or_dict, _incident(run))
+    return _records.verify(text_or_dict, _incident(run))
 
 
 def _incident(run: Incident | Case) -> Incident:

@@ -33,6 +33,7 @@ from dcplab.investigate.recorder import Recorder, Seen
 
 COUNT = 3
 LEVEL = "above"
+TOPK = 32  # half of what the other small servers have: a case has to be played often, and soon
 KINDS = ("size", "convention", "half")
 HALVES = ("ckv_write", "read", "extend", "mixed", "retract")
 MOST_DRAWS = 20
@@ -99,7 +100,7 @@ def draw(n: int, seed: int, attempt: int = 0) -> Setup:
         "half": Fault(frozenset({half}), layer, rank if half in ("ckv_write", "read", "retract") else faults.EVERYWHERE),
     }[kind]
     size = scenario.default_size(p, d) + r.randrange(12) * p
-    config = ServerConfig(size=size, page_size=p, dcp_size=d, layers=layers, mixed="mixed" in fault.defects)
+    config = ServerConfig(size=size, page_size=p, dcp_size=d, layers=layers, topk=TOPK, mixed="mixed" in fault.defects)
     return Setup(config, fault, r.randrange(1, 10**6), "retract" in fault.defects)
 
 

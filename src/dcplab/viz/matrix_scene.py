@@ -11,10 +11,9 @@ from .matrix_state import Cell, State
 from .picture import Picture
 from .scene import GAP, MARGIN, Box, Scene, cell_width, chip, chip_width
 
-HEIGHT, HEAD, PATCH = 40, 22, 54
+HEIGHT, HEAD, PATCH = 40, 22, 48
 # A verdict is written in its cell; the style only helps to see lines of them.
 STYLES = {"right": "owner2", "silent": "owner1", "alarm": "notice", "crash": "page", "": "unused"}
-COLUMN = {"below": "below the line", "above": "above the line", "full": "pool full"}
 SHORT = {"index_k_size": "size", "ckv_write": "write"}
 UNSAID = "nothing"
 
@@ -44,15 +43,15 @@ def listed(surprises: tuple[str, ...]) -> str:
 def scene(state: State) -> Scene:
     """Heads, then a line for every subset: its name, which patches it has, and its servers."""
     names = [_name(s) for s in state.subsets]
-    left = chip_width([*names, "patches in force"])
-    width = cell_width((t for c in state.cells for t in _words(c, False)), 132)
+    left = chip_width([*names, "patches"])
+    width = cell_width((t for c in state.cells for t in _words(c, False)), 104)
     patches = [SHORT.get(p, p) for p in state.patches]
     x0 = MARGIN + left + 2 * GAP
     x1 = x0 + len(patches) * (PATCH + GAP) + 2 * GAP
-    boxes: list[Box] = [chip(MARGIN, MARGIN, "patches in force", "header", HEAD, left)]
+    boxes: list[Box] = [chip(MARGIN, MARGIN, "patches", "header", HEAD, left)]
     boxes += [chip(x0 + i * (PATCH + GAP), MARGIN, p, "header", HEAD, PATCH) for i, p in enumerate(patches)]
     columns = {level: x1 + i * (width + GAP) for i, level in enumerate(state.levels)}
-    boxes += [chip(x, MARGIN, COLUMN.get(level, level), "header", HEAD, width) for level, x in columns.items()]
+    boxes += [chip(x, MARGIN, level, "header", HEAD, width) for level, x in columns.items()]
     tops = {s: MARGIN + HEAD + 2 * GAP + i * (HEIGHT + GAP) for i, s in enumerate(state.subsets)}
     for i, cell in enumerate(state.cells):
         y = tops[cell.subset]
@@ -104,7 +103,8 @@ def sentence(state: State) -> str:
 def legend(state: State) -> str:
     return (
         "right: every answer is right. silent: a wrong answer, no error. alarm: a check stops the server, on a legal loc. "
-        "crash: memory that is not mapped. The line is one rank's rows, C + P. A dashed outline is a surprise."
+        "crash: memory that is not mapped. Columns: the largest loc is below one rank's rows, C + P, or above, or the pool "
+        "is full. A dashed outline is a surprise."
     )
 
 
@@ -124,14 +124,14 @@ def picture(state: State) -> Matrix:
     )
     rows = tuple(
         (
-            _name(c.subset),
+            f"> {_name(c.subset)}" if i == state.at else _name(c.subset),
             *("yes" if has else "no" for has in c.patches),
-            COLUMN.get(c.level, c.level),
+            c.level,
             c.predicted or "-",
             c.verdict or "not run yet",
             c.counts or "-",
         )
-        for c in state.cells
+        for i, c in enumerate(state.cells)
     )
     return Matrix(
         f"Isolation matrix, {state.done} of {len(state.cells)} servers run",

@@ -85,7 +85,9 @@ def replay(seed: int) -> Incident:
     r = random.Random(f"incident {seed}")
     d, p = r.choice(((2, 4), (2, 5), (2, 6), (3, 4), (3, 5), (4, 4)))
     size = scenario.default_size(p, d) + r.randrange(12) * p
-    setup = Setup(ServerConfig(size=size, page_size=p, dcp_size=d, layers=3), Fault(frozenset()), r.randrange(1, 10**6))
+    setup = Setup(
+        ServerConfig(size=size, page_size=p, dcp_size=d, layers=3, topk=cases.TOPK), Fault(frozenset()), r.randrange(1, 10**6)
+    )
     return _pair(replace(setup, fault=Fault(frozenset(switches.PATCHES))))
 
 

@@ -20,7 +20,7 @@ from dcplab.engine.typed import SpaceError
 from dcplab.errors import CourseError
 from dcplab.investigate import cases, compare, faults, progress
 from dcplab.investigate.cases import Run
-from dcplab.investigate.incident import Incident, of_case
+from dcplab.investigate.incidents import Incident, of_case
 from dcplab.investigate.recorder import Seen
 from dcplab.shown import Shown
 

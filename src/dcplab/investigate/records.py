@@ -15,7 +15,7 @@ from dcplab.engine import defects, spaces
 from dcplab.engine.scheduler import Watermark
 from dcplab.engine.trace import Access
 from dcplab.errors import CourseError
-from dcplab.investigate.incident import Incident
+from dcplab.investigate.incidents import Incident
 
 Value = str | int
 

@@ -16,7 +16,7 @@ from dcplab.engine.defects import PATCHES
 from dcplab.engine.scheduler import Engine
 from dcplab.errors import CourseError
 from dcplab.investigate import cases
-from dcplab.investigate.matrix_why import because
+from dcplab.investigate.isolation_why import because
 
 if TYPE_CHECKING:
     from dcplab.viz import MatrixTable
@@ -28,7 +28,7 @@ MEANS = {
     "alarm": "a check stops the server, on a legal loc",
     "crash": "memory that is not mapped is touched",
 }
-SERVER = ServerConfig(size=scenario.default_size(4, 2), page_size=4, dcp_size=2, layers=3)
+SERVER = ServerConfig(size=scenario.default_size(4, 2), page_size=4, dcp_size=2, layers=3, topk=cases.TOPK)
 
 _LOW_HIGH, _ALL = ("below", "above"), ("below", "above", "full")
 _SUBSETS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
