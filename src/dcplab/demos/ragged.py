@@ -6,11 +6,22 @@ from __future__ import annotations
 import torch
 
 from dcplab import mode
-from dcplab.demos import apart, ragged_engine, ragged_ranks, server
+from dcplab.demos import apart, progress, ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, Run
 from dcplab.engine import comm, spaces
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.shown import Shown
+
+NOT_GRADED = "Not run while the notebook is graded."
+MOST_RANKS = 8
+THEN = {"started": "they join", "joined": "they serve"}  # what the ranks do after a stage of theirs
+BATCHES = ((8, 4), (5, 3), (5, 4))  # prefix lengths: a slide's, then two of a real server's
+# Who meets the assert whose bound counts rows: (server, its defects).
+ASSERTS = (
+    ("extend gathers nothing; bound in rows", "extend,assert"),
+    ("extend gathers; bound in rows", "assert"),
+    ("extend gathers; bound in locs", "none"),
+)
 
 
 def two_requests() -> Shown:
@@ -27,7 +38,7 @@ def two_requests() -> Shown:
     )
     lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; two requests in one extend step", ""]
     lines += [f"{name}: ... {prompt.split(' ', 4)[-1]}  ->  {NEXT[name]}" for name, prompt in PROMPTS.items()]
-    lines += ["", f"{'server':<40}{'A says':<24}{'B says':<24}"]
+    lines += ["", f"{'server':<40}{'A says':<24}B says"]
     lines += [f"{what:<40}{_said(run, 'A'):<24}{_said(run, 'B'):<24}".rstrip() for what, run in servers]
     misuse = half.engine.watcher.first_misuse
     lines += ["", "The first wrong operation of the half patch:", f"  {misuse.sentence()}", "", *_looks(half)]
@@ -58,9 +69,6 @@ def _looks(run: Run) -> list[str]:
     return lines
 
 
-BATCHES = ((8, 4), (5, 3), (5, 4))  # prefix lengths: a slide's, then two of a real server's
-
-
 def strided() -> Shown:
     """``[r::4]`` on the flat locs of a batch's prefixes, against the rows that each rank must read, for three batches: prefixes
     8 and 4 (right), 5 and 3 (wrong rows), 5 and 4 (wrong locs, and by luck the right rows)."""
@@ -70,7 +78,7 @@ def strided() -> Shown:
         allocator = PagedAllocator(64 * page_size, page_size, dcp_size)
         locs = torch.cat([allocator.locs(allocator.issue(allocator.pages_needed(0, n)), 0, n) for n in lens])
         lines.append(f"prefixes {lens[0]} and {lens[1]}: locs {_ranges(locs.tolist(), lens)}")
-        lines.append(f"{'rank':>6}  {'locs it owns':<16}{'rows':<12}{'[r::D] picks':<16}{'// D':<12}")
+        lines.append(f"{'rank':>6}  {'locs it owns':<16}{'rows':<12}{'[r::D] picks':<16}// D")
         for rank in range(dcp_size):
             owned = locs[spaces.owner_rank(locs, dcp_size) == rank]
             picked = locs[rank::dcp_size]
@@ -111,7 +119,7 @@ def mixed() -> Shown:
     left, right = (ragged_engine.serve_mixed(ids) for ids in (ragged_engine.residue, ragged_engine.ragged))
     want = {"A": "old bridge . where", "B": "grey cloud all day"}
     lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; A decodes while B's prompt is extended", ""]
-    lines.append(f"{'ids of a mixed batch':<30}{'A says':<30}{'B says':<30}")
+    lines.append(f"{'ids of a mixed batch':<30}{'A says':<30}B says")
     for what, run in (("PAGED, what #36989 left", left), ("RAGGED", right)):
         cells = [f"{run.said[n]}{'' if run.said[n] == want[n] else '  WRONG'}" for n in want]
         lines.append(f"{what:<30}{cells[0]:<30}{cells[1]:<30}".rstrip())
@@ -120,24 +128,12 @@ def mixed() -> Shown:
         "The capacity assert: all locs of an extend's requests, held against a bound. It stands in the branch that gathers.",
         "",
     ]
-    lines.append(f"{'server':<50}{'verdict'}")
+    lines.append(f"{'server':<50}verdict")
     for what, defects in ASSERTS:
         out = server.replay("above", defects).outcome
         lines.append(f"{what:<50}{out.verdict}")
         lines += [f"    {out.why}"] if out.why else []
     return Shown("\n".join(lines))
-
-
-# Who meets the assert whose bound counts rows: (server, its defects).
-ASSERTS = (
-    ("extend gathers nothing; bound in rows", "extend,assert"),
-    ("extend gathers; bound in rows", "assert"),
-    ("extend gathers; bound in locs", "none"),
-)
-
-
-MOST_RANKS = 8
-NOT_GRADED = "Not run while the notebook is graded."
 
 
 def over_gloo(ranks: int = 4) -> Shown:
@@ -165,9 +161,14 @@ def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str
     with server.one_thread():
         alone = ragged_ranks.story(comm.Local(dcp_size, device))
     try:
-        found = ragged_ranks.ranks(
-            kind, dcp_size, processes, lambda stage, n: n < processes or print(f"{n} processes {stage}", flush=True)
-        )
+        with progress.steps(3, f"stages over {kind}") as step:
+            step(f"{processes} processes start")
+
+            def told(stage: str, count: int) -> None:
+                if count == processes and stage in THEN:
+                    step(THEN[stage])
+
+            found = ragged_ranks.ranks(kind, dcp_size, processes, told)
     except ragged_ranks.Failed as error:
         return [f"It did not run: {error}."]
     same = sum(alone["workspace"][rank] == digest for one in found for rank, digest in one["workspace"].items())
@@ -179,14 +180,14 @@ def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str
         pair = [" + ".join(map(str, step[key])) for key in ("prefixes", "extends")]
         wire = "not counted" if kind != "gloo" or step["on_sockets"] is None else f"{step['on_sockets']:,}"
         share = f"{step['needed']:,}"
-        lines.append(
-            f"{pair[0]:<12}{pair[1]:<12}{step['received']:>22,}{wire:>16}{share:>14}  {step['needed'] / step['received']:.0%}"
-        )
-    lines += [
+        cells = f"{pair[0]:<12}{pair[1]:<12}{step['received']:>22,}{wire:>16}{share:>14}"
+        lines.append(f"{cells}  {step['needed'] / step['received']:.0%}")
+    return [
+        *lines,
         "",
         "Bytes of one layer. Received: D shards without one's own, padding included. Needed: the prefix rows that some new",
+        "token's top-k chose and that the process did not have, of the process that needed most.",
     ]
-    return [*lines, "token's top-k chose and that the process did not have, of the process that needed most."]
 
 
 def real_extend() -> Shown:
