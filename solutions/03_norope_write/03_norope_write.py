@@ -32,18 +32,21 @@ lab.start("03")
 norope.needle()
 
 # %% [markdown]
-# The write used locs as rows, on every rank, and the answer is right. Before you go on, say what the four ranks hold now. Each
-# should store every fourth token. Type your guess as a comment if you like; nobody grades it:
-#
-# *How many of the 54 tokens does rank 0 hold? Which of the four has the note?*
+# Right, and it would be right again tomorrow. c-KV is what attention reads, and four ranks are there to share it: each
+# stores every fourth token. The server has stored 54 so far. Before you look: how many of them does rank 0 hold? Put a number
+# for `None`; nobody grades it.
+
+# %%
+tokens_on_rank_0 = None
 
 # %%
 seen = norope.replicas()
-seen
+print(f"You said {tokens_on_rank_0}.\n\n{seen}")
 
 # %% [markdown]
-# Every rank holds every token, in the row with the loc's number. Nobody asked who owns it. So the four ranks store the same
-# 54 rows four times, and each of them attends to all keys that top-k selected: 50 on each rank where 50 were asked for in all.
+# Every rank holds every token, in the row with the loc's number. The write took the loc for a row and asked nobody who owns it.
+# So the same 54 rows are stored four times, and each rank attends to all keys that top-k selected: 50 on each, where 50
+# were asked for in all.
 #
 # And then the results are merged. Each rank hands in an output and its **LSE**, the logarithm of the total weight of the keys
 # it has seen. The merge is a weighted average of the outputs. Four equal outputs with four equal weights average to that same
@@ -52,11 +55,6 @@ seen
 #
 # Look at the last column, though. The merged LSE is too large by 2, that is log2(4), in every query. The mended server has 0.
 # It was there from the first token on. You come back to it in 3f.
-#
-# What happens to a token on its way in and on its way out? Choose one, switch the two fixes on and off, and raise the watermark.
-
-# %%
-viz.token_journey()
 
 # %% [markdown]
 # ## 3a · Where, and whether
@@ -101,9 +99,9 @@ def write_ckv_norope_kernel(
 ):
     """Writes this rank's tokens of a batch into its rows of the pool; touches nothing else.
 
-    kv_ptr: the pool, rows of DIM elements, kv_stride elements apart, indexed by row. src_ptr: n tokens of DIM elements, src_stride
-    elements apart. loc_ptr: n int64 locs; a negative one is padding and is skipped. n >= 1. DIM, ROWS: powers of two.
-    DCP_RANK, DCP_SIZE: this rank, and how many there are. Grid: cdiv(n, ROWS) programs.
+    kv_ptr: the pool, rows of DIM elements, kv_stride elements apart, indexed by row. src_ptr: n tokens of DIM elements,
+    src_stride elements apart. loc_ptr: n int64 locs; a negative one is padding and is skipped. n >= 1. DIM, ROWS: powers of
+    two. DCP_RANK, DCP_SIZE: this rank, and how many there are. Grid: cdiv(n, ROWS) programs.
     """
     ### BEGIN SOLUTION
     token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -142,17 +140,17 @@ for rank in (0, 1):
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That the caller handed in locs. If somebody divided before you, you divide twice, and every test of this kernel passes: see 3c.
-# On a CPU it does not prove that the kernel compiles, and nothing about its speed: with eight ranks, seven lanes of eight do
-# nothing here. The course's own kernel moves the owned tokens together first (`kernels/dcp_kernels/ckv_write.py`).
+# That the caller handed in locs. If somebody divided before you, you divide twice, and every test of this kernel passes: see
+# 3c. On a CPU it does not prove that the kernel compiles, and nothing about its speed: with eight ranks, seven lanes of eight
+# do nothing here. The course's own kernel moves the owned tokens together first (`kernels/dcp_kernels/ckv_write.py`).
 # </details>
 
 # %% [markdown]
 # ### The writer that must not be chosen
 #
 # Upstream's wrapper has a third writer: a bulk copy of the hardware (TMA), faster for wide rows. It takes an address and a
-# length and has no place for an owner's filter. So the line that picks the kernel is a part of the contract: with a sharded pool
-# this writer must not be picked, however well it fits otherwise.
+# length and has no place for an owner's filter. So the line that picks the kernel is a part of the contract: with a sharded
+# pool this writer must not be picked, however well it fits otherwise.
 
 # %%
 norope.tma()
@@ -171,9 +169,10 @@ norope.tma()
 norope.minus_one()
 
 # %% [markdown]
-# In C, and so in Triton, -1 % 8 is -1: no rank has this number, and padding is dropped without anybody having thought of it.
-# torch and Python round down: -1 % 8 is 7, so rank 7, and only rank 7, takes padding for its own. TileLang writes the remainder
-# out so that it rounds down too. And with one rank, -1 is everybody's. A test for the sign makes them all the same.
+# One number, two answers. In C, and so in Triton, -1 % 8 is -1: no rank has this number, and padding is dropped without anybody
+# having thought of it. torch and Python round down: -1 % 8 is 7, so rank 7, and only rank 7, takes padding for its own.
+# TileLang writes the remainder out so that it rounds down too. And with one rank, -1 is everybody's. A test for the sign makes
+# them all the same.
 
 # %%
 lab.predict("3b")
@@ -186,8 +185,8 @@ lab.predict("3b")
 def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     """Writes this rank's tokens of a batch into its rows of the pool, in place.
 
-    kv: [rows, DIM], the pool, indexed by row; may be a strided view. src: [n, DIM], the tokens, of kv's dtype. locs: [n], int64 or
-    int32, locs; a negative one is padding and is skipped. dcp_rank, dcp_size: ints. Returns nothing.
+    kv: [rows, DIM], the pool, indexed by row; may be a strided view. src: [n, DIM], the tokens, of kv's dtype. locs: [n], int64
+    or int32, locs; a negative one is padding and is skipped. dcp_rank, dcp_size: ints. Returns nothing.
     """
     ### BEGIN SOLUTION
     mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
@@ -201,7 +200,8 @@ lab.check("3b")
 # %% [markdown]
 # <details><summary>Expected output</summary>
 #
-# With `kv = torch.zeros(4, 1)`, `src = [[1.], [2.], [3.]]` and locs `[4, 5, -1]`, rank 1 of 2 leaves `[[0.], [0.], [2.], [0.]]`.
+# With `kv = torch.zeros(4, 1)`, `src = [[1.], [2.], [3.]]` and locs `[4, 5, -1]`, rank 1 of 2 leaves `[[0.], [0.], [2.],
+# [0.]]`.
 # </details>
 # <details><summary>Stuck?</summary>
 #
@@ -284,7 +284,7 @@ my_table = {  # (the write, the read): what does it answer below the watermark?
 
 # %%
 table = norope.half_fixes()
-table
+print(table)
 
 # %%
 for (write, read), guess in my_table.items():
@@ -294,13 +294,20 @@ for (write, read), guess in my_table.items():
 
 # %% [markdown]
 # **Half a fix is worse than none.** Without a fix, the two mistakes cancel out: what was written to row 16 is read from row 16.
-# Mend one side, and the other looks in the wrong row at once, on a fresh server, at the first question. The whole answer breaks,
-# not a word here and there.
+# Mend one side, and the other looks in the wrong row at once, on a fresh server, at the first question. The whole answer
+# breaks, not a word here and there.
 #
 # That is how such bugs survive. Somebody mends one side, sees the server break, and takes the fix back. Look at the first wrong
 # operation of each row: it is the same with no fix and with half of one. The answers do not tell; the trace does.
 #
 # Above the watermark nothing but both fixes together is right.
+#
+# Follow one token through all of this. A cell holds what a row holds, so a wrong row is seen as a wrong word. First mend the
+# write alone: where is the word stored, and where is it looked for? Then mend neither and raise the watermark: request B's
+# rows lie beyond layer 0, and whose words do they replace in layer 1?
+
+# %%
+viz.token_journey()
 
 # %% [markdown]
 # ## 3d · What this rank can read
@@ -389,9 +396,9 @@ lab.predict("3e")
 def merge_lse(outs, lses):
     """Attention over the keys of all ranks, from what each rank has over its own.
 
-    outs: [D, T, H, V], each rank's output for T queries and H heads, float32 or bf16. lses: [D, T, H], base 2, of either dtype; -inf
-    for a rank without keys, whose output may be anything. Returns (out [T, H, V], lse [T, H]), float32, lse base 2; where no
-    rank has keys 0 and -inf.
+    outs: [D, T, H, V], each rank's output for T queries and H heads, float32 or bf16. lses: [D, T, H], base 2, of either dtype;
+    -inf for a rank without keys, whose output may be anything. Returns (out [T, H, V], lse [T, H]), float32, lse base 2; where
+    no rank has keys 0 and -inf.
     """
     ### BEGIN SOLUTION
     outs, lses = outs.float(), lses.float()
@@ -457,9 +464,9 @@ lab.predict("3f")
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     """Whether some query's keys are held by more than one rank.
 
-    valid_counts: [D, T], int, valid keys of each query on each rank. topk_counts: [T], int, keys selected for each query. merged_lse,
-    single_lse: [T, H], base 2, after the merge, and of one rank that has all the keys: where keys are held twice the first
-    is larger by at least 0.5, elsewhere they agree within 1e-3 or are both -inf. Returns a bool.
+    valid_counts: [D, T], int, valid keys of each query on each rank. topk_counts: [T], int, keys selected for each query.
+    merged_lse, single_lse: [T, H], base 2, after the merge, and of one rank that has all the keys: where keys are held twice
+    the first is larger by at least 0.5, elsewhere they agree within 1e-3 or are both -inf. Returns a bool.
     """
     ### BEGIN SOLUTION
     return bool((valid_counts.sum(0) > topk_counts).any())
@@ -480,8 +487,8 @@ for name, server in (("as it was", seen.unpatched), ("mended", seen.patched)):
 
 # %% [markdown]
 # It goes off at the first token of a fresh server. A needle test needs the watermark to be passed, somebody to be overwritten,
-# and a question about it. An **invariant** needs none of that: it is broken as soon as the index is wrong, whether or not anything
-# is damaged yet.
+# and a question about it. An **invariant** needs none of that: it is broken as soon as the index is wrong, whether or not
+# anything is damaged yet.
 #
 # <details><summary>Expected output</summary>
 #
@@ -505,7 +512,8 @@ for name, server in (("as it was", seen.unpatched), ("mended", seen.patched)):
 # A pool can keep c-KV as fp8 without a scale, and let the store convert. Upstream that writer, too, had no owner's filter, so
 # fp8 and DCP were refused together. A port added the filter. Can you?
 #
-# The arguments are those of 3a. `kv` is a float8_e4m3fn pool; `src` is bf16 or fp32; strides count elements of their own buffer.
+# The arguments are those of 3a. `kv` is a float8_e4m3fn pool; `src` is bf16 or fp32; strides count elements of their own
+# buffer.
 
 # %%
 lab.predict("3g")
@@ -531,7 +539,8 @@ def write_ckv_fp8_kernel(
     """Writes this rank's tokens of a batch into its rows of an fp8 pool; touches nothing else.
 
     kv_ptr: float8_e4m3fn pool, rows of DIM elements, kv_stride elements apart. src_ptr: n tokens of DIM elements, bf16 or fp32,
-    src_stride elements apart, none above 448 in size. loc_ptr: n int64 locs; a negative one is skipped. n >= 1. The rest as in 3a.
+    src_stride elements apart, none above 448 in size. loc_ptr: n int64 locs; a negative one is skipped. n >= 1. The rest as in
+    3a.
     """
     ### BEGIN SOLUTION
     token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -548,7 +557,8 @@ lab.check("3g")
 
 # %% [markdown]
 # On a CPU the check uses values that fp8 holds exactly, since Triton's interpreter does not round a conversion as a GPU does.
-# So a pass there is about tokens and rows. The rounding is judged on a GPU only, and the result says how many cases that left out.
+# So a pass there is about tokens and rows. The rounding is judged on a GPU only, and the result says how many cases that left
+# out.
 #
 # <details><summary>Expected output</summary>
 #

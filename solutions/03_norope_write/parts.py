@@ -184,10 +184,10 @@ def _torch_write_cases(draw: Draw) -> list[Case]:
             ("the last rank, with padding", drawn(4, 3, range(2, 6), (2, 2, 2), 3, 24)),
             ("three ranks, int32 locs", drawn(3, draw.int(0, 2), range(2, 8), (3, 4), 2, 24, index=torch.int32)),
             ("no token is this rank's", drawn(4, draw.int(0, 2), range(2, 6), (0, 4), 3, 24)),
-            ("one rank, with padding", drawn(1, 0, range(2, 9), (4, 0, 2), 3, 9)),
+            ("one rank, with padding", drawn(1, 0, range(2, 9), (4, 0, 2), 3, 10)),
             ("a pool with gaps, bf16", drawn(6, draw.int(1, 4), range(2, 9), (4, 5, 1), 4, 9, torch.bfloat16, view="gap")),
             ("a pool of every other column", drawn(8, draw.int(0, 6), range(2, 9), (5, 7), 3, 9, view="every other")),
-            ("rows of bytes, past the pool if not divided", drawn(8, 7, range(2, 12), (6, 9, 1), 8, 12, torch.uint8)),
+            ("rows of bytes, past the pool if not divided", drawn(8, 7, range(2, 12), (6, 9, 1), 8, 13, torch.uint8)),
             ("locs past 2^31 and 2^53", drawn(many, many - draw.int(1, 2), range(2, 6), (3, 2), 3, 6)),
             ("no tokens", drawn(4, 1, range(2, 6), (0, 0), 3, 6)),
         ],
@@ -328,7 +328,7 @@ def _alarm_cases(draw: Draw) -> list[Case]:
     k = draw.int(6, 12)
     all_four, none = (k, [k] * 4, 2.0), (0, [0] * 4, 0.0)
     two_of_four = (k, [0, k, k, 0], 1.0)
-    part = (k, [k, draw.int(1, 2), 1, 1], 0.51)
+    part = (k, [k, 1, 0, 0], 0.51)
     lost = (k, split(k - draw.int(1, 2)), 0.0)
     share = draw.int(2, 4)
     even = (4 * share, [share] * 4, 0.0)

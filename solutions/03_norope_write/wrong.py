@@ -570,22 +570,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
     x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None])
     tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
 
-# %% 3a int32-row-in-bytes
-# says: The address was cut to 32 bits after the product: past 2^31 it is wrong.
-# asks: How large may an element's offset be?
-# family: M16
-# outcome: unsafe
-@triton.jit
-def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
-    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
-    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
-    row = loc // DCP_SIZE
-    col = tl.arange(0, DIM)
-    x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None])
-    at = (row[:, None] * kv_stride + col[None, :]).to(tl.int32)
-    tl.store(kv_ptr + at, x, mask=owned[:, None])
-
 # %% 3a program-stride
 # says: Blocks overlap by all but one token: program p begins at p, not p * ROWS.
 # asks: Which tokens does program 1 handle?
@@ -975,13 +959,6 @@ def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     mine = (locs >= 0) & (token % dcp_size == dcp_rank)
     kv[locs[mine] // dcp_size] = src[mine]
 
-# %% 3b slice
-# says: Every D-th token of the batch is no rank's share, and padding counts along.
-# asks: Do locs of a batch come in turns from rank 0 on?
-# family: M5
-def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
-    kv[locs[dcp_rank::dcp_size] // dcp_size] = src[dcp_rank::dcp_size]
-
 # %% 3b pages
 # says: This deals out whole pages of 64; the ranks take turns loc by loc.
 # asks: Locs 8 and 9 are in one page. Do they have one owner?
@@ -1214,6 +1191,38 @@ def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
 def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
     kv[(locs[mine] // dcp_size + 1) % len(kv)] = src[mine]
+
+# %% 3b row-back
+# says: One row too low: page 0 is part of the pool, only never handed out.
+# asks: Is there a row 0 in the pool?
+# family: M10
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
+    kv[locs[mine] // dcp_size - 1] = src[mine]
+
+# %% 3b bound-on-locs
+# says: A bound for rows was held against locs: legal tokens are dropped.
+# asks: Which of loc and row is below the pool's number of rows?
+# family: M11
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    mine = (locs >= 0) & (locs < len(kv)) & (locs % dcp_size == dcp_rank)
+    kv[locs[mine] // dcp_size] = src[mine]
+
+# %% 3b locs-clamped
+# says: Locs were clamped to the pool's rows before the division: strangers collide.
+# asks: Which of loc and row is below the pool's number of rows?
+# family: M11
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
+    kv[locs[mine].clamp(max=len(kv) - 1) // dcp_size] = src[mine]
+
+# %% 3b wrapped
+# says: Rows were taken modulo the pool: an index that is too large should be seen.
+# asks: What becomes of a wrong row that is wrapped into the pool?
+# family: M1
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    here = locs >= 0
+    kv[locs[here] % len(kv)] = src[here]
 
 # %% 3b bits
 # says: locs & (D - 1) is the remainder only where D is a power of two.
@@ -2691,6 +2700,12 @@ def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
 # outcome: crashed
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     return bool((valid_counts.sum(0) - topk_counts).max() > 0)
+
+# %% 3f tolerant
+# says: A fifth too many is let pass: one key that is held twice is an alarm.
+# asks: By how many keys may the sum exceed what was asked for?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((valid_counts.sum(0) > 1.2 * topk_counts).any())
 
 # %% 3f more-than-two-copies
 # says: Twice is too often already.
