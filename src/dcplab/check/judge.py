@@ -117,6 +117,7 @@ def check(
         case=tables.describe(cases[shown.number], names[shown.number]),
         label=cases[shown.number].label,
         detail=_detail(verdicts, cases, names, shown, program, trial),
+        share=1 - len(failing) / len(cases) if part.by_case and outcome == "wrong" else 0.0,
     )
 
 

@@ -39,8 +39,9 @@ def result(
     case: str = "",
     label: str = "",
     detail: str = "",
+    share: float = 0.0,
 ) -> CheckResult:
-    """The CheckResult of a judged answer, its message composed."""
+    """The CheckResult of a judged answer, its message composed. ``share`` of the points is for one that did not pass."""
     lines = textwrap.wrap(" ".join(first.split()), WIDTH) or [""]
     # An overlong first sentence goes on in the next line; nothing that was found is cut away.
     if second:
@@ -51,7 +52,7 @@ def result(
         lines += ["", *textwrap.wrap(f"Ask yourself: {question}", WIDTH)]
     if outcome in ("wrong", "unsafe", "crashed", "timeout"):
         lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
-    points = part.points if outcome == "passed" else 0.0
+    points = part.points if outcome == "passed" else round(part.points * share, 2)
     versions = modes.versions()
     lines += ["", conditions(seed, mode, versions), f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"]
     return CheckResult(
