@@ -96,10 +96,6 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 # %%
 viz.localized([16, 17, 18, 19, 20, 32, 33, 34], dcp_size=4)
 
-
-# %%
-viz.localized([16, 17, 18, 19, 20, 32, 33, 34], dcp_size=4)
-
 # %% part="4a" role="check"
 lab.check("4a")
 

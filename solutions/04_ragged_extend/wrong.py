@@ -384,6 +384,17 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
         first += padded_rows(n, start, dcp_size)
     return torch.cat(out)
 
+# %% 4b whole-start-skipped
+# says: The whole start was skipped: a piece's rows begin at its own first turn.
+# asks: How many rows of garbage come before a piece that starts at position 100?
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    whole, out, first = shards.transpose(0, 1).flatten(0, 1), [shards[0, :0]], 0
+    for n, start in zip(prefix_lens.tolist(), start_positions.tolist()):
+        at = first * dcp_size + start
+        out.append(whole[at : at + n])
+        first += padded_rows(n, start, dcp_size)
+    return torch.cat(out)
+
 # %% 4b no-start
 # says: Every position is counted from 0: start_positions were not used.
 # asks: Which rank holds the first token of a piece that starts at position 3?
@@ -1045,6 +1056,14 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
 def topk_to_paged(topk_pos, req_of_row, req_to_token):
     return req_to_token[req_of_row[:, None], topk_pos]
 
+# %% 4d paged-gather-no-sign
+# says: -1 went into gather, which refuses it: padding has no place in the table.
+# asks: Which column would -1 be?
+# family: M8
+# outcome: crashed
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    return req_to_token[req_of_row].gather(1, topk_pos)
+
 # %% 4d paged-clamped
 # says: -1 became position 0: padding now stands for the request's first token.
 # asks: What must come out where a row selected fewer tokens than k?
@@ -1311,6 +1330,16 @@ def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
     topk_pos += cu_seqlens_k[req_of_row][:, None]
     return torch.where(here, topk_pos, -1)
 
+# %% 4d ragged-in-place-masked
+# says: This adds the starts into the caller's selection and hands it back.
+# asks: Who else reads topk_pos after you?
+# outcome: unsafe
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    starts = cu_seqlens_k[req_of_row][:, None].expand_as(topk_pos)
+    here = topk_pos >= 0
+    topk_pos[here] += starts[here]
+    return topk_pos
+
 # %% 4e mixed-as-decode
 # says: A mixed batch gathers too: PAGED ids would point past its small workspace.
 # asks: Which buffer does attention read in a mixed batch?
@@ -1574,6 +1603,14 @@ def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
 def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
     bound = (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
     return int(flat_locs.max()) < bound and int(flat_locs.min()) >= 0
+
+# %% 4f max-only
+# says: Only the largest is looked at: negative ones pass, and an empty list fails.
+# asks: Which index is the worst of [9, -1, 10]?
+# family: M8
+def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
+    bound = (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
+    return int(flat_locs.max()) < bound
 
 # %% 4f empty-is-false
 # says: An empty list is reported as out of range.
@@ -2338,21 +2375,6 @@ def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_ex
     x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
     y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
     tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, tl.where(old, x, y), mask=old | new)
-
-# %% 4g added
-# says: Old and new are added without zeros in the other's place.
-# asks: What does a masked load give where no other= is said?
-@triton.jit
-def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
-    request, block = tl.program_id(0), tl.program_id(1)
-    p0, e0 = tl.load(cu_prefix_ptr + request), tl.load(cu_extend_ptr + request)
-    p, e = tl.load(cu_prefix_ptr + request + 1) - p0, tl.load(cu_extend_ptr + request + 1) - e0
-    b = block * ROWS + tl.arange(0, ROWS)
-    column = tl.arange(0, DIM)[None, :]
-    old, new = (b < p)[:, None], ((b >= p) & (b < p + e))[:, None]
-    x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old, other=1.0)
-    y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
-    tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, x + tl.where(new, y, 0.0), mask=old | new)
 
 # %% 4g old-and-new-swapped
 # says: The choice is the wrong way round: new tokens where old ones belong.

@@ -47,14 +47,10 @@ def start(lab: str) -> Shown:
     done = state.points(opened)
     versions = ", ".join(f"{name} {version}" for name, version in mode.versions().items())
     return Shown(
-        f"Lab {opened.number}: {opened.title}. {len(opened.parts)} parts, about {opened.minutes} minutes.\n"
+        f"Lab {opened.number}: {_ended(opened.title)} {len(opened.parts)} parts, about {opened.minutes} minutes.\n"
         f"Mode: {here.label}. {here.reason}\n{versions}\n"
         f"So far: {done:g} of {opened.points:g} points. "
-        + (
-            f"Next: part {n.id}, {n.title.rstrip('.')}{'' if n.title.endswith('?') else '.'}"
-            if (n := _next(opened))
-            else "All done."
-        )
+        + (f"Next: part {n.id}, {_ended(n.title)}" if (n := _next(opened)) else "All done.")
     )
 
 
@@ -206,6 +202,11 @@ def _shell() -> Any:
         return None
     shell = get_ipython()
     return shell if getattr(shell, "history_manager", None) is not None else None
+
+
+def _ended(title: str) -> str:
+    """A title as a sentence of its own."""
+    return title if title.endswith(("?", ".")) else f"{title}."
 
 
 def _next(lab: catalog.Lab) -> Part | None:
