@@ -55,7 +55,7 @@ def half_fixes() -> Shown:
     """The write fix and the read fix, each alone, both and neither, below and above the watermark: eight runs of the whole
     story on the engine. Index-K and the bounds are right in all of them."""
     if apart.while_grading():
-        return Shown("Not run while the notebook is graded.")
+        return HalfFixes({}, "Not run while the notebook is graded.")
     outcomes = {}
     with progress.steps(8, "servers") as step, one_thread():
         for level, write, read in product(LEVELS, (OLD, NEW), (OLD, NEW)):
@@ -76,12 +76,14 @@ def _told(outcomes: dict[tuple[str, str, str], Outcome]) -> str:
         for write in (OLD, NEW):
             cells = [_cell(outcomes[write, read, level]) for read in (OLD, NEW)]
             lines.append(f"{'write ' + write:<20}" + "".join(f"{c:<34}" for c in cells).rstrip())
-    lines += ["", "the first operation with a wrong index", ""]
-    for (write, read, level), out in outcomes.items():
-        space, beyond = report.short(out.first_misuse), report.short(out.first_outside)
-        where = "none" if space == "-" else space
-        where += "" if beyond == "-" else f"; first outside: {beyond}"
-        lines.append(f"{level:<7}write {write:<12}read {read:<12}{where}")
+    lines += ["", "the first operation with an index of the wrong space, and the first one outside its buffer", ""]
+    for write, read in product((OLD, NEW), (OLD, NEW)):
+        low, high = (outcomes[write, read, level] for level in LEVELS)
+        lines.append(f"write {write}, read {read}")
+        lines.append(f"  space    {report.short(low.first_misuse)}")
+        lines += [
+            f"  outside  {level}: {report.short(out.first_outside)}" for level, out in zip(LEVELS, (low, high), strict=True)
+        ]
     return "\n".join(lines)
 
 

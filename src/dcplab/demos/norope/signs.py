@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplab import mode
 from dcplab.demos import apart
+from dcplab.demos.three_faces import NOT_GRADED
 from dcplab.shown import Shown
 
 SIZES = (8, 3, 1)  # dcp_size: a power of two, none, and no sharding at all
@@ -20,6 +21,8 @@ class MinusOne(Shown):
 
 def minus_one() -> MinusOne:
     """-1 by torch, by Triton (interpreted; compiled where there is a GPU) and by TileLang, each in a process of its own."""
+    if apart.while_grading():
+        return MinusOne({}, NOT_GRADED)
     device = "cuda" if mode.current().name == "gpu" else "cpu"
     sizes = list(SIZES)
     plain = apart.call(MODULE, "not_interpreted", {"device": device, "sizes": sizes}, {"TRITON_INTERPRET": None})
