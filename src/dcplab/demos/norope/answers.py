@@ -81,9 +81,7 @@ def _told(outcomes: dict[tuple[str, str, str], Outcome]) -> str:
         low, high = (outcomes[write, read, level] for level in LEVELS)
         lines.append(f"write {write}, read {read}")
         lines.append(f"  space    {report.short(low.first_misuse)}")
-        lines += [
-            f"  outside  {level}: {report.short(out.first_outside)}" for level, out in zip(LEVELS, (low, high), strict=True)
-        ]
+        lines.append(f"  outside  below: {report.short(low.first_outside)}; above: {report.short(high.first_outside)}")
     return "\n".join(lines)
 
 
