@@ -57,7 +57,8 @@ ragged.two_requests()
 #
 # * one query: 16 * 513 * 4 = 32,832 bytes from each rank;
 # * a chunk of 2,048 queries: 67,239,936 bytes from each rank;
-# * a prefix of 8,192 tokens, gathered once for all of them: 8,192 * 1,024 = 8,388,608 bytes in all.
+# * a prefix of 8,192 tokens, gathered once for all of them: 8,192 rows of 512 numbers in bf16, 8,192 * 1,024 = 8,388,608
+#   bytes in all.
 #
 # Many queries share one prefix. So decode sends results, and extend fetches keys.
 

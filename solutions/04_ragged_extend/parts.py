@@ -48,7 +48,7 @@ def _column(values: torch.Tensor) -> torch.Tensor:
 def _locs(draw: Draw, lengths: Sequence[int], page_size: int, dcp_size: int, starts: Sequence[int] = (), base: int = 0):
     """Locs of positions ``start ..`` of each request, one request after another. Pages fall, and are never adjacent."""
     width, locs = page_size * dcp_size, []
-    free = [base + 2 * page + draw.int(0, 1) for page in sorted(draw.sample(range(1, 20), 12), reverse=True)]
+    free = [base + 2 * page + draw.int(0, 1) for page in sorted(draw.sample(range(1, 9), 6), reverse=True)]
     for n, start in zip_longest(lengths, starts, fillvalue=0):
         pages = [free.pop(0) for _ in range(-(-(start + n) // width))]
         locs += [pages[p // width] * width + p % width for p in range(start, start + n)]
@@ -359,13 +359,21 @@ def _who(row: Any) -> str:
         row = row[0]
     if not isinstance(row, list):
         return str(row)
-    if row[:1] == [UNWRITTEN]:
-        return "not written"
     if any(v == GARBAGE or v != v for v in row):
         return "garbage"
-    if all(float(v).is_integer() and v >= 0 for v in row) and len(row) >= 2:
+    if all(float(v).is_integer() and v >= 0 for v in row) and len(row) >= 2 and row[0] < 10:  # noise is 10 and more
         return f"request {int(row[0])}, position {int(row[1])}"
     return short(row, 40)
+
+
+def _written(row: list, dim: int) -> str:
+    """A row of a workspace after a launch, and what lies behind it, in words."""
+    own, gap = row[:dim], row[dim:]
+    if UNWRITTEN in own:
+        said = "not written" if set(own) == {UNWRITTEN} else "partly written"
+    else:
+        said = "what lies between rows" if GAP in own else _who(own)
+    return said if set(gap) <= {GAP} else f"{said}; written behind it"
 
 
 def _different(header: tuple[str, ...], where: Callable[[int], tuple], got: Any, expected: Any, caption: str, say=str) -> Table:
@@ -390,7 +398,7 @@ def _prefix_rows(case: Case, got: Any, expected: Any) -> Table:
     locs, lens, rank, dcp_size = case.args
     owned = [(i, p, loc) for i, p, loc in _places(lens.tolist(), locs.tolist()) if loc % dcp_size == rank]
     caption = f"dcp_rank {rank}, dcp_size {dcp_size}, prefix_lens {lens.tolist()}, prefix_locs {short(locs)}."
-    header = ("entry", "request", "its token", "loc", "yours", "expected")
+    header = ("entry", "request", "place in it", "loc", "yours", "expected")
     return _different(header, lambda i: (i, *(owned[i] if i < len(owned) else "---")), got, expected, caption)
 
 
@@ -433,7 +441,7 @@ def _kernel_rows(case: Launch, got: Any, expected: Any) -> Table:
     mine, right = (value.get("out") if isinstance(value, dict) else value for value in (got, expected))
     whose = [(i, b // rows) for i, (p, e) in enumerate(zip(*lens, strict=True)) for b in range(p + e)]
     header = ("ragged index", "program", "yours", "expected")
-    return _different(header, lambda i: (i, whose[i]), mine, right, caption, _who)
+    return _different(header, lambda i: (i, whose[i]), mine, right, caption, lambda row: _written(row, dim))
 
 
 # ---- the parts ----------------------------------------------------------------------------------------------------------
