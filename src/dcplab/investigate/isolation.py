@@ -173,7 +173,7 @@ def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:
 def checked(predictions: Mapping[str, str]) -> dict[str, str]:
     """Predictions by row id, in lower case. CourseError for a row or a verdict that there is not."""
     ids = {row.id for row in matrix_rows()}
-    said = {str(k).strip(): str(v).strip().lower() for k, v in predictions.items()}
+    said = {str(k).strip(): str(v).strip().lower() for k, v in predictions.items() if v is not None}
     for row, verdict in said.items():
         if row not in ids:
             raise CourseError(f"The matrix has no row {row!r}; its rows are: {'; '.join(sorted(ids))}.")

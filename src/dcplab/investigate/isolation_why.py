@@ -14,7 +14,7 @@ def because(patches: Set[str], verdict: str, largest_loc: int, rows: int, fresh:
     if verdict == "alarm":
         parts.append(_alarm(rows))
     elif verdict == "crash":
-        parts.append(_crash(patches, write, largest_loc, rows))
+        parts.append(_crash(patches, write and read and extend, largest_loc, rows))
     elif write == read == extend:
         parts.append(_watermark(patches, write, verdict, largest_loc, rows))
     return " ".join(parts)
@@ -44,9 +44,9 @@ def _alarm(rows: int) -> str:
     )
 
 
-def _crash(patches: Set[str], write: bool, largest_loc: int, rows: int) -> str:
+def _crash(patches: Set[str], localized: bool, largest_loc: int, rows: int) -> str:
     what = [] if "index_k_size" in patches else [f"index-K has {rows} slots"]
-    what += [] if write else [f"c-KV has {rows} rows"]
+    what += [] if localized else [f"c-KV has {rows} rows"]
     return (
         f"On the way to a full pool the locs leave what there is far behind ({' and '.join(what)}), until the overflow of the "
         f"last layer runs out of mapped memory; the last loc given out was {largest_loc}. Just above the line it only hits a "

@@ -120,7 +120,12 @@ FIELDS = (
     Field(INDICES, "ckv_highest", "the largest row that was used on any layer's c-KV", lambda r: _buffer(r, "ckv").highest),
     Field(INDICES, "index_k_slots", "slots of index-K in a layer", lambda r: _buffer(r, "index_k").slots),
     Field(INDICES, "index_k_needed", "slots it needs for every legal loc", lambda r: _buffer(r, "index_k").needed),
-    Field(INDICES, "index_k_highest", "the largest loc that was used on any index-K", lambda r: _buffer(r, "index_k").highest),
+    Field(
+        INDICES,
+        "index_k_highest",
+        "the largest index on any index-K, which is read in whole pages",
+        lambda r: _buffer(r, "index_k").highest,
+    ),
     Field(FIRST, "first_wrong_step", "step of the first operation with a wrong index", _of(_first, "step")),
     Field(FIRST, "first_wrong_phase", "its phase", _of(_first, "phase")),
     Field(FIRST, "first_wrong_rank", "its rank", _of(_first, "rank")),

@@ -44,7 +44,9 @@ def scene(state: State) -> Scene:
     """Heads, then a line for every subset: its name, which patches it has, and its servers."""
     names = [_name(s) for s in state.subsets]
     left = chip_width([*names, "patches"])
-    width = cell_width((t for c in state.cells for t in _words(c, False)), 104)
+    width = cell_width(
+        (main for main, _ in (_words(c, False) for c in state.cells)), 104
+    )  # a longer line below is made smaller
     patches = [SHORT.get(p, p) for p in state.patches]
     x0 = MARGIN + left + 2 * GAP
     x1 = x0 + len(patches) * (PATCH + GAP) + 2 * GAP
@@ -73,7 +75,7 @@ def _name(subset: str) -> str:
 
 
 def _words(cell: Cell, running: bool) -> tuple[str, str]:
-    guess = f"you: {cell.predicted or UNSAID}"
+    guess = f"you: {cell.predicted or '-'}"
     if not cell.verdict:
         return ("running" if running else "not run yet"), guess
     return cell.verdict, f"{guess} {'✗' if cell.surprise else '✓'}"

@@ -87,9 +87,9 @@ def started(state: State, index: int) -> State:
 
 
 def with_result(state: State, id: str, verdict: str, counts: str, because: str) -> State:
-    """A cell has run."""
+    """A cell has run; that the run is over, `ended` says."""
     cells = tuple(replace(c, verdict=verdict, counts=counts, because=because) if c.id == id else c for c in state.cells)
-    return replace(state, cells=cells, running=None)
+    return replace(state, cells=cells)
 
 
 def ended(state: State, note: str = "") -> State:

@@ -1,0 +1,112 @@
+"""The incident record: what the run says, figure by figure, and what the checker says of every figure that differs."""
+
+import pytest
+
+from dcplab import investigate
+from dcplab.engine import spaces
+from dcplab.errors import CourseError
+from dcplab.investigate import cases, records
+from dcplab.investigate.records import FIELDS, HEADINGS
+
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def run():
+    with cases.one_thread():
+        return investigate.incident(SEED)
+
+
+def outcomes(findings):
+    return {f.key: f.outcome for f in findings}
+
+
+def test_a_record_filled_from_the_run_is_right_in_every_figure(run):
+    for record in (investigate.record(run), investigate.figures(run)):
+        assert set(outcomes(investigate.verify(record, run)).values()) == {"right"}
+    assert records.parse(investigate.record(run)).keys() == investigate.figures(run).keys()
+
+
+def test_the_figures_are_those_of_the_engine(run):
+    f, c, watcher = investigate.figures(run), run.config, run.watcher
+    assert f["patches"] == "none" and (f["fresh"], f["again"], f["fixed_again"]) == ("3/3", "0/3", "3/3")
+    assert f["largest_legal_loc"] == spaces.largest_loc(c.size, c.page_size, c.dcp_size)
+    assert f["ckv_rows"] == f["index_k_slots"] == c.size + c.page_size and f["index_k_needed"] == f["largest_legal_loc"] + 1
+    assert f["ckv_highest"] == f["largest_loc"] > f["ckv_rows"]
+    assert f["index_k_highest"] // c.page_size == f["largest_loc"] // c.page_size, "index-K is read in whole pages"
+    assert (f["first_wrong_op"], f["first_wrong_step"], f["first_wrong_index"]) == ("write_ckv", 1, c.page_size * c.dcp_size)
+    assert (f["first_outside_op"], f["first_outside_index"]) == ("write_ckv", f["ckv_rows"])
+    assert f["first_outside_step"] == watcher.first_outside.step > 1
+    assert f["canaries_changed"] == len(run.outcome.canaries) > 0
+
+
+def test_the_bytes_outside_are_those_of_the_accesses(run):
+    counted = sum(
+        a.outside * (132 if "index_k" in a.buffer else 1024) for a in run.watcher.wrong if a.write and a.outside
+    )  # c-KV rows are 512 bf16, an index-K slot 128 fp8 and a float
+    assert len(run.watcher.wrong) < 2000, "every access was kept"
+    assert investigate.figures(run)["bytes_outside"] == counted > 0
+
+
+@pytest.mark.parametrize("key", [f.key for f in FIELDS])
+def test_one_wrong_figure_is_found_and_no_other(run, key):
+    figures = investigate.figures(run)
+    other = figures | {key: figures[key] + 1 if isinstance(figures[key], int) else "something else"}
+    wrong = [f for f in investigate.verify(other, run) if f.outcome != "right"]
+    assert [(f.key, f.outcome) for f in wrong] == [(key, "wrong")]
+    assert str(other[key]) in wrong[0].sentence and f" {figures[key]}" not in wrong[0].sentence.removesuffix(
+        wrong[0].what + "."
+    )
+
+
+def test_a_template_is_a_record_with_nothing_in_it(run):
+    text = investigate.template()
+    assert all(f"## {heading}" in text for heading in HEADINGS) and len(HEADINGS) == 8
+    assert outcomes(investigate.verify(text, run)) == {f.key: "missing" for f in FIELDS}
+    assert all(f.what in text for f in FIELDS)
+
+
+def test_a_figure_may_be_written_as_people_write_it(run):
+    figures = investigate.figures(run)
+    loose = figures | {
+        "bytes_outside": f"{figures['bytes_outside']:,}",
+        "device": "CPU",
+        "verdict": f"'{figures['verdict'].upper()}'",
+        "fresh": "3 / 3",
+        "first_wrong_rank": " 0 ",
+    }
+    assert set(outcomes(investigate.verify(loose, run)).values()) == {"right"}
+    text = investigate.record(run).replace("steps: ", "steps:  ").replace("\n", "   # a remark\n")
+    assert set(outcomes(investigate.verify(text, run)).values()) == {"right"}
+
+
+def test_what_is_no_record_is_said_in_a_sentence(run):
+    assert outcomes(investigate.verify({"stepps": 3}, run))["stepps"] == "unknown"
+    with pytest.raises(CourseError, match="Line 2 of the record, 'no colon here', is not of the form"):
+        investigate.verify("steps: 3\nno colon here", run)
+    with pytest.raises(CourseError, match="gives steps a second time"):
+        investigate.verify("steps: 3\nsteps: 4", run)
+
+
+def test_no_two_learners_have_the_same_incident(run):
+    other = investigate.incident(SEED + 1)
+    assert (other.config, other.outcome.answers) != (run.config, run.outcome.answers)
+
+
+def test_the_incident_is_told_with_what_a_record_asks_for(run):
+    told, f = str(run), investigate.figures(run)
+    assert told.startswith("CPU (torch)") and "GPU" not in told and "patches: none" in told
+    for key in ("dcp_size", "page_size", "size", "steps", "tokens_extended", "tokens_cached", "largest_loc", "ckv_rows"):
+        assert str(f[key]) in told, key
+    assert run.data()["run"]["largest_loc"] == f["largest_loc"] and run.data()["versions"]["torch"] == f["torch"]
+
+
+def test_a_case_has_a_record_too():
+    seed = next(s for s in range(99) if cases.draw(1, s).fault.defects == {"index_k_size"})
+    case = investigate.case(1, seed)
+    figures = investigate.figures(case)
+    assert figures["patches"] == "ckv_write, read, extend, assert"
+    assert figures["first_wrong_buffer"] == figures["first_outside_buffer"] == "index_k.0"
+    truth = investigate.truth(1, seed)
+    assert (figures["first_wrong_index"], figures["index_k_slots"]) == (truth["row"], truth["rows_available"])
+    assert set(outcomes(investigate.verify(investigate.record(case), case)).values()) == {"right"}
