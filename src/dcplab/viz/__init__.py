@@ -1,5 +1,5 @@
-"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table`, `watermark`
-and `arena_map` return live ones."""
+"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table`, `watermark`,
+`arena_map`, `token_journey` and `workspace` return live ones."""
 
 from .arena_live import ArenaMap, arena_map
 from .journey_live import TokenJourney, token_journey, token_journey_picture

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from dcplab.demos.server import one_thread
-from dcplab.engine import backend, model, spaces, text
+from dcplab.engine import backend, model, text
 from dcplab.engine.backend import LayerStep, Paths
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
@@ -109,8 +109,3 @@ def held(run: Run, layer: int = 0) -> list[dict[int, str]]:
         words = [run.engine.tokenizer.decode([i]) for i in ids]
         found.append(dict(zip(used.tolist(), words, strict=True)))
     return found
-
-
-def owners(run: Run) -> torch.Tensor:
-    """The rank that should hold each stored token."""
-    return spaces.owner_rank(run.locs, run.engine.config.dcp_size)
