@@ -21,8 +21,8 @@ WORDS = range(1, 4000)  # token ids; 0 is <bos>
 
 
 def _prompt(draw: Draw, words: int, cycle: int) -> list[int]:
-    """Different words, and at the end the first two of the last ``cycle`` again, so that the answer goes round in them: at first
-    it is read out of the prompt, then out of what was generated."""
+    """Different words, and at the end the first two of the last ``cycle`` again: the answer goes round in these, and reads them
+    first out of the prompt, then out of what was generated."""
     told = draw.sample(WORDS, words)
     return [0, *told, *told[-cycle:][:2]]
 
@@ -120,7 +120,7 @@ def _said_otherwise(case: Case, got: dict, expected: dict) -> str | None:
 
 
 def _served_rows(case: Case, got: Any, expected: Any) -> Table:
-    role, rounds, new, dcp_size, options = case.args
+    _, rounds, _, dcp_size, options = case.args
     asked = [prompt for prompts in rounds for prompt in prompts]
     rows = []
     for i, (prompt, right) in enumerate(zip(asked, expected["tokens"], strict=True)):
@@ -151,9 +151,154 @@ def _ids(tokens: Sequence[int]) -> str:
     return " ".join(map(str, tokens[:8])) + (" ..." if len(tokens) > 8 else "")
 
 
-# ---- the parts ----------------------------------------------------------------------------------------------------------
+# ---- 5c: the matrix -----------------------------------------------------------------------------------------------------
 
-TOOLS = ("1c", "2h", "3a", "3d", "3e", "4b", "4c", "4d")  # parts of earlier labs that a path can run on
+MATRIX = (
+    *(f"{subset}, {level}" for subset in ("none", "size", "write", "extend", "write+read") for level in ("below", "above")),
+    *(f"{subset}, {level}" for subset in ("all but size", "all but assert") for level in ("below", "above", "full")),
+    "all, below",
+    "all, above",
+)
+
+
+def _matrix_cases(draw: Draw) -> list[Case]:
+    return [Case((row,), label=f"the row {row!r}", size=MATRIX.index(row)) for row in draw.shuffled(MATRIX)]
+
+
+def look_up(entry, row=None):
+    """The verdict that a table of predictions has for a row; the whole table for none."""
+    table = entry()
+    if not isinstance(table, dict):
+        raise TypeError(f"isolation returns a dict of verdicts, not a {type(table).__name__}.")
+    return table if row is None else table.get(row)
+
+
+def _ran(row: str) -> str:
+    from dcplab import investigate
+
+    wanted = next(r for r in investigate.matrix_rows() if r.id == row)
+    return investigate.run_matrix([wanted])[0].verdict
+
+
+def _other_verdict(case: Case, got: Any, expected: str) -> str | None:
+    if str(got).strip().lower() == expected:
+        return None
+    from dcplab.investigate.isolation import VERDICTS
+
+    row = case.args[0]
+    if got is None:
+        return f"The row {row!r} has no verdict yet."
+    if str(got).strip().lower() not in VERDICTS:
+        return f"{got!r} is no verdict; there are {', '.join(VERDICTS)}."
+    return f"The row {row!r} is not {str(got).strip().lower()}."
+
+
+def _matrix_table(case: Case, got: Any, expected: str) -> Table:
+    from dcplab import investigate
+
+    result = investigate.run_matrix([r for r in investigate.matrix_rows() if r.id == case.args[0]])[0]
+    header = ("row", "you said", "it is", "fresh", "long", "again")
+    row = (case.args[0], "nothing" if got is None else str(got), expected, result.fresh, result.long, result.again)
+    return Table(header, (row,), result.because)
+
+
+# ---- 5d: three cases ----------------------------------------------------------------------------------------------------
+
+
+def _hidden_cases(draw: Draw) -> list[Case]:
+    return [Case((n,), label=f"case {n}", size=n) for n in draw.shuffled((1, 2, 3))]
+
+
+def named(entry, n):
+    """The seed of an answer, and what it says of case ``n``."""
+    seed, found = entry()
+    return {"seed": seed, "found": found.get(n) if isinstance(found, dict) else None}
+
+
+def _misnamed(case: Case, got: Any, expected: Any) -> str | None:
+    from dcplab import investigate
+    from dcplab.errors import CourseError
+    from dcplab.investigate import judged
+
+    n, seed = case.args[0], got["seed"]
+    if says := judged.seed_sentence(seed):
+        return says
+    said = got["found"] if isinstance(got["found"], dict) else {}
+    try:
+        return judged.name_of_the_mistake(n, said, investigate.truth(n, seed), investigate.case(n, seed).config)
+    except CourseError as e:
+        return str(e)
+
+
+def _names_table(case: Case, got: Any, expected: Any) -> Table:
+    from dcplab import investigate
+    from dcplab.investigate import judged
+
+    header = ("", "you said", "")
+    if judged.seed_sentence(got["seed"]):
+        return Table(header, (("seed", str(got["seed"]), "no seed"),))
+    said = got["found"] if isinstance(got["found"], dict) else {}
+    marks = judged.marks(said, investigate.truth(case.args[0], got["seed"]))
+    rows = tuple((name, str(said.get(name)), "right" if ok else "not right") for name, ok in marks.items())
+    return Table(header, rows, f"Case {case.args[0]} of seed {got['seed']}.")
+
+
+# ---- 5e: the record -----------------------------------------------------------------------------------------------------
+
+
+def _record_cases(draw: Draw) -> list[Case]:
+    from dcplab.investigate.records import HEADINGS
+
+    asked = draw.shuffled(HEADINGS)
+    return [Case((heading,), label=f"under {heading!r}", size=HEADINGS.index(heading)) for heading in asked]
+
+
+def written(entry, heading):
+    """The seed and the text of a record. All of it travels, whichever heading is asked for."""
+    seed, text = entry()
+    return {"seed": seed, "text": text}
+
+
+def _held(case: Case, got: Any):
+    """What the checker finds under a case's heading, and the run's own figures."""
+    from dcplab import investigate
+    from dcplab.investigate import judged
+
+    run = investigate.incident(got["seed"])
+    keys = judged.figures_under(case.args[0])
+    return [f for f in investigate.verify(got["text"], run) if f.key in keys], investigate.figures(run)
+
+
+def _misrecorded(case: Case, got: Any, expected: Any) -> str | None:
+    from dcplab.errors import CourseError
+    from dcplab.investigate import judged
+
+    if says := judged.seed_sentence(got["seed"]):
+        return says
+    if not isinstance(got["text"], str):
+        return f"The record is a {type(got['text']).__name__}; it is a text, as the template is."
+    try:
+        return judged.figure_of_the_mistake(*_held(case, got))
+    except CourseError as e:
+        return str(e)
+
+
+def _record_table(case: Case, got: Any, expected: Any) -> Table:
+    from dcplab.errors import CourseError
+    from dcplab.investigate import judged
+
+    header = ("figure", "your record", "")
+    if judged.seed_sentence(got["seed"]) or not isinstance(got["text"], str):
+        return Table(header, (("seed", str(got["seed"]), ""),))
+    try:
+        found, _ = _held(case, got)
+    except CourseError as e:
+        return Table(header, (), str(e))
+    rows = tuple((f.key, f.said or "nothing", "right" if judged.as_elsewhere(f) else f.outcome) for f in found)
+    return Table(header, rows, f"The run of seed {got['seed']}.")
+
+
+# ---- the parts ----------------------------------------------------------------------------------------------------------
 
 PARTS = [
     Part(
@@ -167,15 +312,16 @@ PARTS = [
         oracle=_one_rank,
         compare=_said_otherwise,
         rows=_served_rows,
+        carries=True,
         timeout_s=60.0,
         question="In which space is the index that each operation is given, and in which does it expect one?",
         hints=(
             "Go through the table of operations and write down, for each, which space it takes and which it gives. The order "
             "follows from that.",
-            "Both writers take locs, on every rank: the c-KV writer keeps and divides by itself, index-K keeps all. Top-k gives "
-            "positions; one step makes them locs, the next makes rows of them.",
-            "For each rank: write_ckv, write_index_k, select_paged, to_locs, localize, attend. Keep what attend gives for every "
-            "rank in a list, and return step.merge of it.",
+            "Both writers take locs, on every rank: the c-KV writer keeps and divides by itself, index-K keeps all. Top-k "
+            "gives positions; one step makes them locs, the next makes rows of them.",
+            "For each rank: write_ckv, write_index_k, select_paged, to_locs, localize, attend. Keep what attend gives for "
+            "every rank in a list, and return step.merge of it.",
         ),
         prediction=Prediction(
             question=(
@@ -184,8 +330,8 @@ PARTS = [
             ),
             answer="about 16",
             because=(
-                "Each key lies on one rank, so the four counts add up to 64. With the raw wiring each rank read all 64, and the "
-                "answers were right all the same."
+                "Each key lies on one rank, so the four counts add up to 64. With the raw wiring each rank read all 64, "
+                "and the answers were right all the same."
             ),
             choices=("16 exactly", "about 16", "64", "256"),
         ),
@@ -202,16 +348,18 @@ PARTS = [
         oracle=_one_rank,
         compare=_said_otherwise,
         rows=_served_rows,
+        carries=True,
         timeout_s=90.0,
         question="Which buffer does attention read in this batch, and what must its indices count?",
         hints=(
-            "Three batches, three buffers: extend reads a workspace that you fill, verify reads this rank's pool, the draft's pool "
-            "is whole on every rank.",
+            "Three batches, three buffers: extend reads a workspace that you fill, verify reads this rank's pool, the "
+            "draft's pool is whole on every rank.",
             "Extend: after the writes, every rank reads its share of the prefixes and step.all_gather gives all shares; "
             "interleave puts them in position order, join sets each request's new tokens behind its prefix. Top-k then has to "
             "become ragged indices. Nothing is merged.",
-            "extend: rank.fill(step.join(prefix, rank.latent)), then attend_ragged(to_ragged(select_ragged())). verify: the wiring "
-            "of decode. draft: rank.as_rows(...) where decode has rank.localize(...), and each rank's own out, no merge.",
+            "extend: rank.fill(step.join(prefix, rank.latent)), then attend_ragged(to_ragged(select_ragged())). verify: "
+            "the wiring of decode. draft: rank.as_rows(...) where decode has rank.localize(...), and each rank's own out, "
+            "no merge.",
         ),
         prediction=Prediction(
             question="Somebody localizes in the draft's path too. The draft's pool is whole on every rank. What do users see?",
@@ -221,6 +369,119 @@ PARTS = [
                 "brings fewer words. No test of answers finds it; the acceptance rate does."
             ),
             choices=("wrong words", "right words, more slowly", "a crash", "nothing at all"),
+        ),
+    ),
+    Part(
+        id="5c",
+        entry="isolation",
+        title="Which patch fixes which symptom?",
+        points=15,
+        minutes=15,
+        cases=_matrix_cases,
+        drive=look_up,
+        oracle=_ran,
+        compare=_other_verdict,
+        rows=_matrix_table,
+        by_case=True,
+        timeout_s=60.0,
+        question="Do write, decode and extend keep to one rule on this server, and does every loc that is used fit?",
+        hints=(
+            "Ask two questions of each row. Do the three c-KV places keep to one rule, whichever? And does what is used "
+            "fit into what there is?",
+            "If the three places disagree, the answers are wrong below the line too. If they agree, the watermark decides. "
+            "Below it nothing overflows, whatever the sizes are.",
+            "alarm needs the old assert and an extend that gathers, above the line. crash needs a full pool: just above "
+            "the line an overflow only hits a neighbour, so it is silent.",
+        ),
+        prediction=Prediction(
+            question=(
+                "Three patches concern c-KV: write, read, extend. Below the watermark, how many of their eight "
+                "combinations give right answers?"
+            ),
+            answer="2",
+            because=(
+                "All three or none. Whoever applies one or two of them makes a server that is wrong from its first requests, "
+                "where the bug needed a watermark."
+            ),
+            choices=("1", "2", "4", "8"),
+        ),
+    ),
+    Part(
+        id="5d",
+        entry="first_wrong",
+        title="Three servers, three faults",
+        points=20,
+        minutes=15,
+        cases=_hidden_cases,
+        drive=named,
+        oracle=lambda n: None,
+        compare=_misnamed,
+        rows=_names_table,
+        by_case=True,
+        timeout_s=60.0,
+        question="Which access in the trace is the first whose index is in another space than the buffer's, or beyond its end?",
+        hints=(
+            "Do not begin where it broke. Ask first whether the fresh server was right: that tells a fault of the "
+            "watermark from one that is always there.",
+            "layers() tells the layer, lse() whether ranks hold the same keys, typed() and strict() the step. With the "
+            "step, look at the trace of that step and read each line: which index does this operation use, and in what "
+            "does the buffer count?",
+            "trace(step=...) shows the accesses of one step. A c-KV write of a rank should use loc // D of the locs with "
+            "loc % D equal to the rank. The first line that does not is it: its loc is the one shown, its row the index "
+            "that was used.",
+        ),
+        prediction=Prediction(
+            question=(
+                "Somebody compares the first three layers of a hybrid model with a single-rank run and finds no "
+                "difference. What does that show?"
+            ),
+            answer="nothing about later layers",
+            because=(
+                "In the report's model the first three layers are linear attention and touch no paged cache. The fault can "
+                "only begin where the first DSA layer reads."
+            ),
+            choices=(
+                "index-K is right",
+                "the c-KV write is right",
+                "nothing about later layers",
+                "the fault is in the scheduler",
+            ),
+        ),
+    ),
+    Part(
+        id="5e",
+        entry="incident_record",
+        title="The incident record",
+        points=15,
+        minutes=15,
+        cases=_record_cases,
+        drive=written,
+        oracle=lambda heading: None,
+        compare=_misrecorded,
+        rows=_record_table,
+        by_case=True,
+        timeout_s=60.0,
+        question="Where in the run does this figure stand, and what does it count?",
+        hints=(
+            "Every figure stands in what investigate.incident() shows, or follows from D, P and C.",
+            "Keep three things apart: what was used, what there is, and what there should be. Largest loc used; slots "
+            "there are; slots needed for every legal loc.",
+            "smallest_loc is P * D; largest_legal_loc is (C // P + 1) * P * D - 1; bytes_outside is the sum over the "
+            "buffers of places times bytes, from the last lines of the run.",
+        ),
+        prediction=Prediction(
+            question="The server's first wrong word comes in the long requests. In which step is the first operation wrong?",
+            answer="in step 1",
+            because=(
+                "The write of the very first prompt uses locs as rows. It stays inside its buffer, and the reads look in "
+                "the same wrong places, so for a while nobody can tell."
+            ),
+            choices=(
+                "in step 1",
+                "in the first long request",
+                "in the step of the wrong word",
+                "in the step of the first overflow",
+            ),
         ),
     ),
 ]

@@ -41,7 +41,7 @@ def draft_path(step):
 
 
 # %% 5a no-localize
-# says: Attention is given locs; it reads rows of this rank, so nothing is where it looks.
+# says: Attention is given locs and reads rows of this rank: nothing is where it looks.
 # asks: At which row of which rank does the writer put loc 10 of two ranks?
 # family: M1
 def decode_path(step):
@@ -54,7 +54,7 @@ def decode_path(step):
 
 
 # %% 5a unpatched
-# says: This is the unpatched server: locs are rows, for writer and reader, on all ranks.
+# says: This is the unpatched server: locs are rows, for writer and reader alike.
 # asks: How many ranks hold one token now, and where does a loc past C + P go?
 # family: M1
 def decode_path(step):
@@ -81,7 +81,7 @@ def decode_path(step):
 
 
 # %% 5a rows-to-writer
-# says: The c-KV writer takes locs and divides by itself; it was given rows, divided twice.
+# says: The c-KV writer takes locs and divides by itself; what you gave was divided.
 # asks: What does the writer do with the number that you give it?
 # family: M6
 def decode_path(step):
@@ -111,7 +111,7 @@ def decode_path(step):
 
 
 # %% 5a rows-raw
-# says: Rows are right for a raw write, but locs of other ranks were divided into it too.
+# says: A raw write takes rows, but locs of other ranks were divided into them too.
 # asks: How many of D neighbouring locs may write into one row of this rank?
 # family: M3
 def decode_path(step):
@@ -154,7 +154,7 @@ def decode_path(step):
 
 
 # %% 5a index-k-of-rank-0
-# says: Only rank 0 stored the new index keys; the others select by what they had before.
+# says: Only rank 0 stored the new index keys; the others select without them.
 # asks: On how many ranks does index-K lie?
 # family: M7
 def decode_path(step):
@@ -247,7 +247,7 @@ def decode_path(step):
 
 
 # %% 5a ragged
-# says: RAGGED is extend's transform: its indices point into a workspace that is not here.
+# says: RAGGED is extend's transform: it points into a workspace that is not here.
 # asks: Which buffer holds what a decode step reads?
 # family: M15
 def decode_path(step):
@@ -317,7 +317,7 @@ def decode_path(step):
 
 
 # %% 5a no-divide
-# says: The owner is chosen, but its locs are not divided: a rank's rows are D times fewer.
+# says: The owner is chosen, but its locs are not divided: rows are D times fewer.
 # asks: At which row does its owner keep loc 10 of two ranks?
 # family: M2
 def decode_path(step):
@@ -392,7 +392,7 @@ def decode_path(step):
 
 
 # %% 5a holes-counted
-# says: Rows with holes and the count of owned ones: what lies behind the count is not read.
+# says: Rows with holes, and the count of owned ones: what lies behind it is not read.
 # asks: Where in its list are the owned rows, if nobody moved them to the front?
 def decode_path(step):
     parts = []
@@ -553,7 +553,7 @@ def decode_path(step):
 
 
 # %% 5a parts-returned
-# says: What is returned are pairs of output and LSE, not the merged output of each rank.
+# says: Pairs of output and LSE are returned, not the merged output of each rank.
 # asks: What does step.merge make of the pairs?
 # outcome: crashed
 def decode_path(step):
@@ -625,7 +625,7 @@ def extend_path(step):
 
 
 # %% 5b stack-interleave
-# says: Interleaved over the whole batch: each request's padding stays in, and shifts the rest.
+# says: Interleaved over the whole batch: each request's padding stays in and shifts.
 # asks: How many rows of a share belong to a prefix of 5 tokens on two ranks?
 # family: M14
 def extend_path(step):
@@ -659,7 +659,7 @@ def extend_path(step):
 
 
 # %% 5b own-share
-# says: Each rank takes its own share for everybody's: D - 1 of D prefix tokens are wrong.
+# says: Each rank takes its own share for everybody's: most prefix tokens are wrong.
 # asks: Which tokens of a prefix are not on this rank?
 def extend_path(step):
     outs = []
@@ -790,7 +790,7 @@ def extend_path(step):
 
 
 # %% 5b mixed-decode
-# says: A mixed batch is no decode: it has no page table, and some of its requests extend.
+# says: A mixed batch is no decode: it has no page table, and some requests extend.
 # asks: Which of the two selections can a mixed batch use?
 # outcome: crashed
 def extend_path(step):
@@ -883,7 +883,7 @@ def extend_path(step):
 
 
 # %% 5b no-write
-# says: The new tokens reach the workspace but never the pool: the next chunk misses them.
+# says: The new tokens reach the workspace, never the pool: the next chunk lacks them.
 # asks: From where does the next step read this step's tokens?
 def extend_path(step):
     for rank in step.ranks:
@@ -992,7 +992,7 @@ def extend_path(step):
 
 
 # %% 5b merged-extend
-# says: Every rank has the whole context in extend; there is no LSE and nothing to merge.
+# says: Each rank has the whole context in extend: no LSE, and nothing to merge.
 # asks: What would merging D equal outputs change?
 # outcome: crashed
 def extend_path(step):
@@ -1106,7 +1106,7 @@ def verify_path(step):
 
 
 # %% 5b draft-localized
-# says: The draft's pool is whole on every rank: localizing its reads spoils its guesses.
+# says: The draft's pool is whole on every rank; localized reads spoil its guesses.
 # asks: Which rows of the draft's pool does rank 0 hold?
 def draft_path(step):
     return decode_path(step)

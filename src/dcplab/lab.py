@@ -20,7 +20,7 @@ from dcplab.check.model import CheckResult, Part
 from dcplab.errors import CourseError
 from dcplab.shown import Shown
 
-__all__ = ["check", "explain", "hint", "predict", "progress", "reset", "run", "start"]
+__all__ = ["check", "explain", "hint", "mine", "predict", "progress", "reset", "run", "start"]
 
 
 class Checked(Shown):
@@ -85,6 +85,16 @@ def explain(part: str, seed: int | None = None) -> Shown:
     return Shown("\n\n".join(filter(None, (said, result.case and f"The case: {result.case}", result.detail))))
 
 
+def mine(*parts: str) -> Shown:
+    """Runs lab 05's path on your own functions of labs 01 to 04: all that it has use for, or those of the parts you name.
+
+    Each is checked first; the course's do what is missing or does not pass. ``lab.mine("none")`` goes back to these.
+    """
+    from dcplab import mine as own
+
+    return Shown(own.take(parts, print))
+
+
 def reset(part: str) -> Shown:
     """Gives back the starter of a part ("1c") or of a whole lab ("01"). A notebook file is copied before it is changed."""
     from dcplab import restore
@@ -142,7 +152,7 @@ def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:
     """
     lab = catalog.of_part(part)
     found = lab.part(part)
-    program = program_of(lab, found)
+    program = _carried(found, program_of(lab, found))
     if program.problem:
         raise CourseError(program.problem)
     if unfinished(program.source, found.names):
@@ -179,7 +189,18 @@ def _not_run(problem: str) -> str:
 
 def _judge(lab: catalog.Lab, part: str, seed: int | None) -> CheckResult:
     key = lab.key(part)
-    return judge.check(key, program_of(lab, key.part), seed=seed, note=print)
+    return judge.check(key, _carried(key.part, program_of(lab, key.part)), seed=seed, note=print)
+
+
+def _carried(part: Part, program: Program) -> Program:
+    """The program with the learner's functions of earlier labs, where the part takes them along and they were asked for."""
+    if not part.carries:
+        return program
+    from dcplab import mine as own
+
+    if taken := own.taken():
+        print(f"With your own functions of {', '.join(taken)}.")
+    return own.carry(program)
 
 
 def _present(result: CheckResult) -> Checked | float:

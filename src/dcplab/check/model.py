@@ -108,6 +108,7 @@ class Part:
     ``drive(entry, *args, **kwargs)`` is called in the child in place of the entry, where arguments cannot travel as data (a
     class under test, a callback). It is sent as source, so it must stand alone: its imports inside it.
     ``by_case``: a wrong answer gets the points of the cases that it passes, all of one worth; else it gets none.
+    ``carries``: the learner's functions of earlier labs come along where they ask for it (`dcplab.mine`).
     ``also`` names further functions that belong to the answer; a ``Case`` says with ``call`` which one it is for.
     ``may_import`` names modules of the course that an answer to this part may import; else it may import none.
     ``launch(*args)``, for a kernel: the Launch that `lab.run` makes of a learner's own arguments.
@@ -132,6 +133,7 @@ class Part:
     may_import: tuple[str, ...] = ()
     launch: Callable[..., Launch] | None = None
     by_case: bool = False
+    carries: bool = False
     also: tuple[str, ...] = ()
 
     @property

@@ -1,0 +1,66 @@
+"""A learner's own functions of earlier labs, taken along into a check of lab 05: found, checked, and carried as source.
+
+What is taken is read out of the notebooks in ``labs/`` and checked once, when it is asked for; what is missing or does not pass
+is said so, and the course's own function does its work. The choice lasts as long as this process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from dcplab import catalog, mode, restore
+from dcplab.check import judge
+from dcplab.check.extract import Program
+from dcplab.engine import own
+from dcplab.errors import CourseError
+
+_taken: dict[str, str] = {}  # part -> source
+
+
+def take(parts: Iterable[str], say: Callable[[str], None]) -> str:
+    """Check the learner's answers to these parts (all that the path runs, if none is named) and take along those that pass.
+    Tells ``say`` of each as it is done; gives the sum of it in a sentence."""
+    asked = [p.strip().lower() for p in parts] or list(own.PARTS)
+    _taken.clear()
+    if asked == ["none"]:
+        return "The course's own functions are used for everything."
+    if os.environ.get("NBGRADER_EXECUTION"):
+        return "A notebook is graded alone: the course's own functions are used for everything."
+    if unknown := [p for p in asked if p not in own.PARTS]:
+        raise CourseError(f"The path runs no function of part {unknown[0]!r}; it runs those of {', '.join(own.PARTS)}.")
+    for part in asked:
+        program, why = _checked(part)
+        if program:
+            _taken[part] = program.source
+        say(f"{part:<4} {' and '.join(own.PARTS[part])}: {'yours' if program else f'the reference; {why}'}")
+    return f"{len(_taken)} of {len(own.PARTS)} parts of the path run on your own functions."
+
+
+def carry(program: Program) -> Program:
+    """The program with what was taken along, as a table of sources that the child loads (`engine.own`)."""
+    if not _taken or program.problem:
+        return program
+    line = f"{own.CARRIED} = {_taken!r}\n"
+    return replace(program, source=program.source + line, lines=(*program.lines, (0, 0)))
+
+
+def taken() -> tuple[str, ...]:
+    """The parts whose functions are taken along, in order."""
+    return tuple(_taken)
+
+
+def _checked(identity: str) -> tuple[Program | None, str]:
+    """The learner's answer if it passes; else None and why not, as the end of a sentence."""
+    try:
+        lab = catalog.of_part(identity)
+        part = lab.part(identity)
+        program = restore.program(lab, part)
+    except CourseError as e:
+        return None, str(e)
+    found = judge.check(lab.key(part.id), program, mode=mode.current().name)
+    if found.outcome == "passed":
+        return program, ""
+    words = {"not_attempted": "not attempted in your notebook", "error": "it cannot be judged here"}
+    return None, words.get(found.outcome, f"yours does not pass ({found.message.splitlines()[0]})")
