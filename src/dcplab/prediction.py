@@ -87,6 +87,8 @@ class Form:
 def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) -> Any:
     import html
 
+    from dcplab.viz import keys
+
     wide = widgets.Layout(width="auto", max_width="48em")
     heading = widgets.HTML(f"<b>{html.escape(part.id)}, predict:</b> {html.escape(asked.question)}")
     if asked.choices:
@@ -105,4 +107,4 @@ def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) ->
             said.value = html.escape(f"That did not work: {type(e).__name__}: {e}")
 
     button.on_click(on_commit)
-    return Form(widgets.VBox([heading, field, button, said]), "\n".join(filter(None, (question(part), before))))
+    return Form(widgets.VBox([heading, field, button, said, keys.keep()]), "\n".join(filter(None, (question(part), before))))

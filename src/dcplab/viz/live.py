@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
-from . import plot
+from . import keys, plot
 from .palette import STYLES
 from .picture import Picture
 from .scene import Scene
@@ -82,7 +82,7 @@ class Live:
 
         folded = w.Accordion([self.table], titles=("The same as a table",))
         lines = [w.Box(list(row), layout=w.Layout(flex_flow="row wrap")) for row in rows]
-        box = w.VBox([w.HTML(HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, folded])
+        box = w.VBox([w.HTML(HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, folded, keys.keep()])
         box.add_class("dcplab-live")
         return box
 
