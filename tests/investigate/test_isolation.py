@@ -1,5 +1,6 @@
 """The small isolation matrix: what its servers do, how predictions are scored, and the table while it runs."""
 
+import re
 import threading
 import time
 
@@ -82,11 +83,16 @@ def test_a_half_fix_is_explained_for_every_subset():
 
 @pytest.mark.parametrize(
     "said, why",
-    [({"nun, below": "right"}, "has no row 'nun, below'"), ({"none, below": "fine"}, "'fine' .* is no verdict")],
+    [
+        ({"nun, below": "right"}, "has no row 'nun, below'"),
+        ({"none, below": "fine"}, "'fine' .* is no verdict"),
+        (["right"], "are a dict"),
+    ],
 )
 def test_a_prediction_that_cannot_be_is_said(said, why):
     with pytest.raises(CourseError, match=why):
-        investigate.matrix(said)
+        investigate.score(said, [])
+    assert re.search(why, investigate.matrix(said).text), "a cell of a notebook goes on"
 
 
 def test_a_run_that_is_stopped_has_what_it_had(monkeypatch):

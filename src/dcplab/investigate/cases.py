@@ -109,7 +109,7 @@ def found(n: int, seed: int) -> Run:
     """Case ``n`` as its server ran it: drawn anew until something can be seen of the fault."""
     if n not in range(1, COUNT + 1):
         raise CourseError(f"There are cases 1 to {COUNT}, not {n!r}.")
-    if not isinstance(seed, int):
+    if not isinstance(seed, int) or isinstance(seed, bool):
         raise CourseError(f"A seed is a whole number, not {seed!r}.")
     with progress.line(f"case {n}") as say:
         for attempt in range(MOST_DRAWS):

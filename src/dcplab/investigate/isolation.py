@@ -19,7 +19,7 @@ from dcplab.investigate import cases
 from dcplab.investigate.isolation_why import because
 
 if TYPE_CHECKING:
-    from dcplab.viz import MatrixTable
+    from dcplab.viz import MatrixTable, Picture
 
 VERDICTS = ("right", "silent", "alarm", "crash")
 MEANS = {
@@ -135,13 +135,17 @@ def _run(row: Row) -> Result:
     return Result(row, verdict, fresh, long, again, out.largest_loc, keys, why)
 
 
-def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable:
+def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable | Picture:
     """The table of all rows with your predictions (``{row id: verdict}``): run and stop, what agreed, and why the rest did not.
-    What this process has run already is filled in."""
+    What this process has run already is filled in. Predictions that cannot be are a sentence, for a cell must not stop."""
     from dcplab.viz import matrix_live  # here, so that a grader needs no plotly
     from dcplab.viz.matrix_state import Cell
+    from dcplab.viz.picture import notice
 
-    said = checked(predictions or {})
+    try:
+        said = checked({} if predictions is None else predictions)
+    except CourseError as error:
+        return notice(str(error))
     done = {r.row: _told(r) for r in known(matrix_rows())}
     cells = []
     for row in matrix_rows():
@@ -172,6 +176,8 @@ def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:
 
 def checked(predictions: Mapping[str, str]) -> dict[str, str]:
     """Predictions by row id, in lower case. CourseError for a row or a verdict that there is not."""
+    if not isinstance(predictions, Mapping):
+        raise CourseError(f"Predictions are a dict of row and verdict, not {type(predictions).__name__}.")
     ids = {row.id for row in matrix_rows()}
     said = {str(k).strip(): str(v).strip().lower() for k, v in predictions.items() if v is not None}
     for row, verdict in said.items():

@@ -25,7 +25,7 @@ DEFECTS = {"unpatched": "as it was reported", "none": "with every patch"}
 
 
 def command(defects: str = "unpatched") -> tuple[list[str], str]:
-    """What to run here, and a sentence that says what it is."""
+    """The words for ``./course`` that run it here, and a sentence that says what it is."""
     if defects not in DEFECTS:
         raise CourseError(f"The server can run {' or '.join(DEFECTS)}, not {defects!r}.")
     here = mode.current()
@@ -36,17 +36,23 @@ def command(defects: str = "unpatched") -> tuple[list[str], str]:
         if gpu
         else f"The report's size needs a GPU. {here.reason} Here the same story runs on a small server: D = 4, P = 8, CPU."
     )
-    return [sys.executable, "-m", "dcplab", "incident", "--defects", defects, *(REPORT if gpu else TOY)], what
+    return ["incident", "--defects", defects, *(REPORT if gpu else TOY)], what
+
+
+# The kernel's end is the server's: PR_SET_PDEATHSIG, SIGKILL.
+_LAUNCH = (
+    "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); from dcplab.cli import main; sys.exit(main(sys.argv[1:]))"
+)
 
 
 class Job:
-    """A command that runs until it ends or is stopped. ``says(line)`` gets each line of its progress as it comes."""
+    """``./course`` with some words, until it ends or is stopped. ``says(line)`` gets each line of its progress as it comes."""
 
     def __init__(self, words: Sequence[str], says: Callable[[str], None]):
         path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
         self.stopped = False
         self._process = subprocess.Popen(
-            list(words),
+            [sys.executable, "-c", _LAUNCH, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -95,7 +101,7 @@ class AtScale:
         self.result: str | None = None
 
     def __repr__(self) -> str:
-        return f"{self.what}\n" + (self.result or f"Not run here. In a terminal: ./course {' '.join(self.words[3:])}")
+        return f"{self.what}\n" + (self.result or f"Not run here. In a terminal: ./course {' '.join(self.words)}")
 
     def run(self) -> Shown:
         """Run it and wait: for where there are no buttons."""
