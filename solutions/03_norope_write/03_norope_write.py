@@ -294,11 +294,12 @@ for (write, read), guess in my_table.items():
 
 # %% [markdown]
 # **Half a fix is worse than none.** Without a fix, the two mistakes cancel out: what was written to row 16 is read from row 16.
-# Mend one side, and the other looks in the wrong row at once, on a fresh server, at the first question. The whole answer
-# breaks, not a word here and there.
+# Mend one side, and the other looks in the wrong row at once, on a fresh server, at the first question. Of eight
+# answers not one is right.
 #
-# That is how such bugs survive. Somebody mends one side, sees the server break, and takes the fix back. Look at the first wrong
-# operation of each row: it is the same with no fix and with half of one. The answers do not tell; the trace does.
+# That is how such bugs survive. Somebody mends one side, sees the server break, and takes the fix back. The answers do not tell
+# which side is at fault; the trace does. Its first operation with an index of the wrong space names a side that is not mended,
+# and it does so on the server without any fix too, where every answer is right.
 #
 # Above the watermark nothing but both fixes together is right.
 #

@@ -95,7 +95,7 @@ def _write_cases(draw: Draw) -> list[Launch]:
         locs = _batch(draw, rank, d, rows, *tokens)
         return _launch(label, size, _values(draw, len(locs), width, dtype), locs, range(0, rows.stop), rank, d, block, **more)
 
-    many = 2**30 + 2 * draw.int(3, 99) + 1
+    many = 2**30 + 1024 * draw.int(3, 99)  # float32 holds it, and rounds the last rank's locs up to the next row
     far = 2**15 + draw.int(1, 99)  # times 2^16 elements a row
     far_locs = _batch(draw, 1, 4, range(far, far + 3), 2, 3, 1)
     far_values = _values(draw, len(far_locs), 8, torch.uint8)
@@ -177,7 +177,7 @@ def _torch_write_cases(draw: Draw) -> list[Case]:
             locs = torch.stack([locs, locs], dim=1)[:, 1]
         return kv, src, locs, rank, d
 
-    many = 2**56 + 2 * draw.int(3, 999) + 1
+    large, many = 2**33 + 2 * draw.int(3, 999) + 1, 2**56 + 64 * draw.int(3, 999)  # float32, float64 round locs up there
     return _numbered(
         [
             ("rank 1 of 4", drawn(4, 1, range(2, 6), (2, 2), 3, 24)),
@@ -188,7 +188,8 @@ def _torch_write_cases(draw: Draw) -> list[Case]:
             ("a pool with gaps, bf16", drawn(6, draw.int(1, 4), range(2, 9), (4, 5, 1), 4, 9, torch.bfloat16, view="gap")),
             ("a pool of every other column", drawn(8, draw.int(0, 6), range(2, 9), (5, 7), 3, 9, view="every other")),
             ("rows of bytes, past the pool if not divided", drawn(8, 7, range(2, 12), (6, 9, 1), 8, 13, torch.uint8)),
-            ("locs past 2^31 and 2^53", drawn(many, many - draw.int(1, 2), range(2, 6), (3, 2), 3, 6)),
+            ("locs past 2^31", drawn(large, large - draw.int(1, 2), range(2, 6), (3, 2), 3, 6)),
+            ("locs past 2^53", drawn(many, many - draw.int(1, 2), range(2, 6), (3, 2), 3, 6)),
             ("no tokens", drawn(4, 1, range(2, 6), (0, 0), 3, 6)),
         ],
         writes=(0,),
@@ -214,7 +215,7 @@ def _topk_cases(draw: Draw) -> list[Case]:
         return torch.stack(table).reshape(shape).to(dtype), rank, d
 
     wide = drawn((2, 3, 12), draw.int(1, 6), 8, pads=2)
-    many = 2**40 + 2 * draw.int(3, 999) + 1
+    many = 2**40 + 64 * draw.int(3, 999)  # with rows past 2^14 float64 rounds the last rank's locs up to the next row
     zero = torch.tensor([draw.shuffled([0, 4 * draw.int(1, 9), 5, 10, -1])])
     whole = torch.tensor([draw.shuffled([3, 7, 11, 15]), draw.shuffled([1, 2, 4, 8])])
     return _numbered(
@@ -345,7 +346,7 @@ def _alarm_cases(draw: Draw) -> list[Case]:
             ("a few keys twice", server(part, sound(), sound())),
             ("an even share", server(even, sound())),
             ("rounding, downwards", below),
-            ("half of the weight twice", server((k, [k, draw.int(2, 4)], math.log(2)), ranks=2)),
+            ("half of the weight twice", server((k, [k, draw.int(4, 5)], math.log(2)), ranks=2)),
             ("two ranks, all keys twice", server((k, [k, k], 1.0), ranks=2)),
             ("a query without keys beside keys twice", server(none, sound(), two_of_four)),
             ("a key that weighs nothing is missing", server(lost, sound())),
@@ -657,10 +658,15 @@ PARTS = [
             "anywhere; a difference of -inf and -inf is NaN, and NaN > 0.1 is False.",
         ),
         prediction=Prediction(
-            question="D = 4 and every rank holds every key. By how much is the merged LSE (base 2) too large?",
-            answer="2",
-            because="Four equal masses add up to four times one of them, and log2 of 4 is 2. The outputs do not show it.",
-            choices=("0", "1", "2", "4"),
+            question=(
+                "Four ranks. Two of them hold all keys of a query, two hold none. By how much is its merged LSE too large?"
+            ),
+            answer="1",
+            because=(
+                "Every key weighs twice as much, and log2 of 2 is 1. How many ranks there are plays no part, nor "
+                "does the output."
+            ),
+            choices=("0", "0.5", "1", "2"),
         ),
     ),
     Part(
