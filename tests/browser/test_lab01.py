@@ -70,6 +70,18 @@ def test_a_slider_moved_by_keyboard_changes_sentence_table_and_figure(sitting, s
     sitting.shot(shots / "04_slider_moved.png")
 
 
+def test_a_prediction_is_made_by_keyboard(sitting, lab):
+    part = next(p for p in lab.parts if p.prediction and p.prediction.choices)
+    cell = sitting.cell(sitting.find(f'lab.predict("{part.id}")'))
+    cell.locator("input[type=radio]").first.focus()
+    sitting.page.keyboard.press("ArrowDown")
+    for _ in part.prediction.choices[1:]:  # each choice is a stop of its own
+        sitting.page.keyboard.press("Tab")
+    sitting.page.keyboard.press("Enter")
+    said = sitting.until(lambda: (text := plain(cell.inner_text())) and "You said" in text and text)
+    assert f"You said {part.prediction.choices[1]}" in said
+
+
 def test_a_wrong_answer_is_named_and_the_right_one_passes(sitting, lab, shots):
     wrong = next(w for w in lab.wrong if w.part == "1c" and w.outcome == "wrong")
     sitting.write("answer-1c", wrong.source)
