@@ -3,9 +3,11 @@
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
+from dcplab import catalog
 from dcplab.check import inexact, judge, pool, trial, turns
 from dcplab.check.extract import extract
 from dcplab.errors import CourseError
@@ -48,6 +50,32 @@ def test_a_bank_of_kernels_is_not_compiled_to_name_a_mistake(small, pretend_gpu)
 def test_a_function_of_tensors_runs_on_the_gpu_alone(small, pretend_gpu):
     found = judge.check(small.key("91a"), small.key("91a").solution, seed=1, mode="gpu")
     assert found.outcome == "passed" and {mode for mode, _ in pretend_gpu} == {"gpu"}
+
+
+def test_an_index_that_a_gpu_only_asserts_is_named_as_on_a_cpu(monkeypatch):
+    """A stand-in for a GPU: an IndexError there is a fault that names nothing and ends the child."""
+    real = pool.run
+
+    def run(programs, cases, mode, **how):
+        ran = real(programs, cases, "cpu", **how)
+        ended, kept = set(), []
+        for record in ran.records if mode == "gpu" else ():
+            if record["program"] in ended:
+                continue
+            if record.get("raised", {}).get("type") == "IndexError":
+                lost = {"type": "AcceleratorError", "message": "CUDA error: device-side assert triggered", "fault": True}
+                record = {**record, "raised": {**record["raised"], **lost}}
+                ended.add(record["program"])
+            kept.append(record)
+        return replace(ran, records=kept) if mode == "gpu" else ran
+
+    monkeypatch.setattr(trial.pool, "run", run)
+    lab = catalog.lab("04")
+    wrong = next(w for w in lab.wrong if w.id == "4b-absolute-row")
+    on_gpu, on_cpu = (judge.check(lab.key("4b"), lab.wrong_program(wrong), seed=1, mode=mode) for mode in ("gpu", "cpu"))
+    assert (on_gpu.diagnosis, on_gpu.outcome) == (wrong.id, "crashed") == (on_cpu.diagnosis, on_cpu.outcome)
+    assert "IndexError: index" in on_cpu.message and on_gpu.message.split("\n")[1] == on_cpu.message.split("\n")[1]
+    assert "This is from the CPU" in on_gpu.detail and "This is from the CPU" not in on_cpu.detail
 
 
 @pytest.mark.parametrize("at_once", [1, 3])

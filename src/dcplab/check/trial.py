@@ -49,8 +49,11 @@ def attempt(
     A GPU does not show a load outside a buffer. So kernels run there and, beside it, in the interpreter under the guard; what
     the guard saw is added to what the GPU computed.
     """
-    if mode == "cpu" or not any(case["kind"] == "launch" for case in packed):
+    if mode == "cpu":
         return _attempt(programs, part, packed, mode, wall_s, note)
+    if not any(case["kind"] == "launch" for case in packed):
+        trials = _attempt(programs, part, packed, mode, wall_s, note)
+        return _with_the_index(programs, part, packed, trials, wall_s)
     with ThreadPoolExecutor(1) as beside:
         guarded = beside.submit(_attempt, programs, part, packed, "cpu", wall_s, None)
         trials = _attempt(programs, part, packed, mode, wall_s, note)
@@ -70,6 +73,26 @@ def compiles(
     trial = _attempt([program], part, packed, "compile", wall_s, None)[0]
     raised = trial.load_error or next((record["raised"] for record in trial.records.values() if "raised" in record), None)
     return len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values()), raised
+
+
+def _with_the_index(
+    programs: Sequence[Program], part: Part, packed: Sequence[Mapping[str, Any]], trials: Sequence[Trial], wall_s: float
+) -> list[Trial]:
+    """The trials, and for one that a GPU's assert ended what the same answer does on the CPU, if it raises there too.
+
+    An index outside a tensor ends a GPU's context, names no index, and touched nothing. On a CPU the same call says which.
+    """
+    found = list(trials)
+    lost = {i: case for i, t in enumerate(trials) for case, r in t.records.items() if r.get("raised", {}).get("fault")}
+    told = _attempt([programs[i] for i in lost], part, packed, "cpu", wall_s, None) if lost else []
+    for (i, case), trial in zip(lost.items(), told, strict=True):
+        if "raised" in (record := trial.records.get(case, {})):
+            more = "On the GPU it is a device-side assert, which names no index. This is from the CPU:\n"
+            raised = {**record["raised"], "traceback": more + record["raised"]["traceback"]}
+            trial.records[case] = {**record, "raised": raised}
+            trial.watched = trial  # so that the bank is held against it on the CPU
+            found[i] = trial
+    return found
 
 
 def _add_loads(trial: Trial, watched: Trial) -> None:
