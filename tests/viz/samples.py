@@ -9,7 +9,7 @@ from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.typed import Space, tag
-from dcplab.viz import bars
+from dcplab.viz import bars, matrix_live, matrix_state
 
 BIG = 2**31 + 5
 MEMORY = [("layer 0", 0, 16), ("layer 1", 16, 32), ("somebody else's", 32, 48)]
@@ -36,6 +36,17 @@ def spilled(layers: int = 2) -> Engine:
     writes = [("index_k.0", [*range(8, 20)]), (last, [*range(20, 32)]), ("ckv.0", [9, 11, 17]), ("index_k.0", [31])]
     server = written(engine(layers=layers), *writes)
     return written(server, (last, [40, 10**6]))
+
+
+def isolation_matrix(*verdicts: str) -> viz.MatrixTable:
+    """Two subsets at two watermarks, all predicted to be right; what ran did ``verdicts``, in order."""
+    names, told = ("size", "write"), [*verdicts, *[""] * 4]
+    cells = [
+        matrix_state.Cell(f"{s}, {level}", s, level, has, "right", told[2 * i + j], told[2 * i + j] and "3/3, -, -", "Because.")
+        for i, (s, has) in enumerate((("none", (False, False)), ("all", (True, True))))
+        for j, level in enumerate(("below", "above"))
+    ]
+    return matrix_live.matrix(names, tuple(cells), lambda *_: None)
 
 
 CALLS = {
@@ -100,6 +111,8 @@ CALLS = {
     "journey, high": lambda: viz.token_journey_picture(read=True, level="high"),
     "journey, three ranks, pages of two": lambda: viz.token_journey_picture(3, 2, level="high", selected="ship"),
     "journey, other words": lambda: viz.token_journey_picture(2, old="x", new="incorrect words as long"),
+    "matrix": lambda: isolation_matrix().picture,
+    "matrix, half run": lambda: isolation_matrix("silent", "", "crash", "alarm").picture,
     "bars": lambda: bars.bars(
         "Times", "", "ms", [bars.Bar("D = 8", "with holes", 0.0512, "unused"), bars.Bar("D = 8", "x", 0, "yes")]
     ),

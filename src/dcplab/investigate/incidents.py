@@ -16,13 +16,13 @@ from dcplab.engine.trace import Watcher
 from dcplab.investigate import cases, progress
 from dcplab.investigate.cases import Setup
 from dcplab.investigate.faults import Fault
-from dcplab.shown import Shown
+from dcplab.investigate.told import Words
 
 WRITES = ("write_ckv", "write_index_k", "load_cpu_copy")  # operations that write to a pool
 RAN_ON = "CPU (torch), all ranks in one process"
 
 
-class Incident(Shown):
+class Incident(Words):
     """A run with some patches missing, and one with none. ``config``, ``patches`` (in force), ``outcome``, ``fixed``,
     ``watcher``, ``versions``. Shown, it is the whole story."""
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 from dcplab import mode, paths
 from dcplab.errors import CourseError
-from dcplab.shown import Shown
+from dcplab.investigate.told import PRE, Words
 
 REPORT = ("--device", "cuda", "--dcp-size", "8", "--size", "455744", "--page-size", "64", "--stored")
 TOY = ("--device", "cpu", "--dcp-size", "4", "--stored")
@@ -103,7 +103,7 @@ class AtScale:
     def __repr__(self) -> str:
         return f"{self.what}\n" + (self.result or f"Not run here. In a terminal: ./course {' '.join(self.words)}")
 
-    def run(self) -> Shown:
+    def run(self) -> Words:
         """Run it and wait: for where there are no buttons."""
         job = Job(self.words, lambda line: None)
         try:
@@ -111,7 +111,7 @@ class AtScale:
         except BaseException:  # an interrupted cell leaves no server behind
             job.stop()
             raise
-        return Shown(f"{self.what}\n\n{self.result}")
+        return Words(f"{self.what}\n\n{self.result}")
 
     @functools.cached_property
     def widget(self):
@@ -121,7 +121,7 @@ class AtScale:
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
-        page = f'<div class="dcplab-static"><pre style="white-space:pre-wrap">{html.escape(repr(self))}</pre></div>'
+        page = f'<div class="dcplab-static">{PRE}{html.escape(repr(self))}</pre></div>'
         display({"text/html": page, "text/plain": repr(self)}, raw=True)
         try:
             view = self.widget._repr_mimebundle_()
@@ -154,7 +154,7 @@ def _buttons(owner: AtScale):
         try:
             owner.result = jobs[-1].wait()
             says("The server has ended." if not jobs[-1].stopped else "Stopped; nothing is left running.")
-            out.value = f'<pre style="white-space:pre-wrap">{html.escape(owner.result)}</pre>'
+            out.value = f"{PRE}{html.escape(owner.result)}</pre>"
         finally:
             go.disabled, halt.disabled = False, True
 

@@ -22,12 +22,13 @@ from dcplab.investigate import cases, compare, faults, progress
 from dcplab.investigate.cases import Run
 from dcplab.investigate.incidents import Incident, of_case
 from dcplab.investigate.recorder import Seen
+from dcplab.investigate.told import Told, Words
 from dcplab.shown import Shown
 
 TITLES = {"fresh": "The server has just started.", "long": "Two long requests.", "again": "The same questions again."}
 
 
-class Case(Shown):
+class Case(Words):
     """One hidden fault. Shown, it is what a user saw and what an operator knows."""
 
     def __init__(self, n: int, seed: int):
@@ -71,16 +72,16 @@ class Case(Shown):
         page = [(i, s) for i, s in chosen if i >= (start or 0)][:count]
         if not page:
             raise CourseError(f"There is no such access: they are numbered 0 to {len(run.seen) - 1}.")
-        return Shown(_traced(page, len(chosen), len(run.seen), self.config.dcp_size))
+        return _traced(page, len(chosen), len(run.seen), self.config.dcp_size)
 
     def strict(self) -> Shown:
         """The first index that lies outside its buffer stops the server."""
         engine = self._stopped("strict")
         error = engine.error
         if not isinstance(error, OutsideError):
-            return Shown(f"{_head('strict mode')}\n\nNo index was outside its buffer up to the end ({engine.steps} steps).")
+            return Words(f"{_head('strict mode')}\n\nNo index was outside its buffer up to the end ({engine.steps} steps).")
         a = error.access
-        return Shown(
+        return Words(
             f"{_head('strict mode')}\n\nStopped in step {a.step} ({a.phase}):\n"
             f"IndexError: index {a.first} is out of bounds for dimension 0 with size {a.slots}\n\n"
             "It does not say whose index it was, or which buffer. Was every index before it right, then?"
@@ -91,14 +92,14 @@ class Case(Shown):
         engine = self._stopped("typed")
         error = engine.error
         if not isinstance(error, SpaceError):
-            return Shown(f"{_head('typed spaces')}\n\nNothing was refused up to the end ({engine.steps} steps).")
+            return Words(f"{_head('typed spaces')}\n\nNothing was refused up to the end ({engine.steps} steps).")
         if engine.steps == 0:
-            return Shown(
+            return Words(
                 f"{_head('typed spaces')}\n\nRefused before the first request: a buffer that is indexed by "
                 f"{error.needed.value} does not cover every {error.needed.value} there is."
             )
         came = error.given.an if error.given else "an index of no stated space"
-        return Shown(
+        return Words(
             f"{_head('typed spaces')}\n\nRefused in step {engine.steps} ({engine.phase}): an operation that takes "
             f"{error.needed.an} was given {came}."
         )
@@ -111,13 +112,18 @@ class Case(Shown):
         rows = [
             (str(layer), *(_differs(found.get((layer, q))) for q in compare.QUANTITIES)) for layer in range(self.config.layers)
         ]
-        until = f"the first wrong word, in step {wrong}" if wrong else "the end: no word was wrong"
-        return Shown(
-            f"{_head('layer by layer, against one rank')}\n\n"
-            + "\n".join(_grid(header, rows))
-            + f"\n\nFirst step with a difference, and in how many of the tokens held (index-K, c-KV) or rows (top-k, output).\n"
-            f"Compared up to {until}."
+        until = f"the first wrong word, in step {wrong}" if wrong else "where the server died" if self._died else "the end"
+        return Told(
+            _head("layer by layer, against one rank"),
+            header,
+            rows,
+            "The first step with a difference, and in how many of the tokens held (index-K, c-KV) or rows (top-k, output). "
+            f"Compared up to {until}.",
         )
+
+    @property
+    def _died(self) -> bool:
+        return self._run.outcome.verdict in ("crash", "alarm")
 
     def lse(self) -> Shown:
         """What the sharding monitor counted in the decode steps of each act."""
@@ -127,11 +133,8 @@ class Case(Shown):
             keys = f"{m.valid / m.selected:.2f}" if m.selected else "-"
             rows.append((when, m.selected, m.valid, keys, f"{m.replicated} of {m.queries}"))
         header = ("act", "keys selected", "keys read on all ranks", "per key", "queries with one LSE on all ranks")
-        return Shown(
-            f"{_head('LSE monitor, all layers together')}\n\n"
-            + "\n".join(_grid(header, rows))
-            + "\n\nA key that lies on one rank is read once. Ranks that hold different keys have different LSEs."
-        )
+        note = "A key that lies on one rank is read once. Ranks that hold different keys have different LSEs."
+        return Told(_head("LSE monitor, all layers together"), header, rows, note)
 
     def _again(self, what: str) -> Run:
         with progress.line(f"case {self.n}, {what}") as say:
@@ -206,32 +209,21 @@ def _ended(run: Run) -> str:
     return f"No error was raised in {out.metrics.steps} steps.{moved} Largest loc used: {out.largest_loc}."
 
 
-def _traced(page: Sequence[tuple[int, Seen]], matching: int, total: int, dcp_size: int) -> str:
-    header = (
-        "no.",
-        "step",
-        "phase",
-        "rank",
-        "operation",
-        "",
-        "buffer",
-        "there are",
-        "indices used",
-        "smallest: loc",
-        "loc % D",
-        "loc // D",
-    )
+HEADER = ("no.", "step", "phase", "rank", "operation", "buffer", "there are", "indices used", "loc", "loc % D", "loc // D")
+
+
+def _traced(page: Sequence[tuple[int, Seen]], matching: int, total: int, dcp_size: int) -> Told:
     rows = []
     for i, s in page:
         whose = ("-", "-", "-") if s.loc is None else (s.loc, s.loc % dcp_size, s.loc // dcp_size)
-        does = "writes" if s.write else "reads"
-        rows.append((i, s.step, s.phase, s.rank, s.op, does, s.buffer, f"{s.slots} ({s.space.value})", _spans(s), *whose))
+        rows.append((i, s.step, s.phase, s.rank, s.op, s.buffer, f"{s.slots}, by {s.space.value}", _spans(s), *whose))
     some = "" if matching == total else f"; {matching} match"
-    return (
-        f"{_head('trace')}, accesses {page[0][0]} to {page[-1][0]} of {total}{some}\n\n"
-        + "\n".join(_grid(header, rows))
-        + "\n\nBehind the number of indices a buffer has stands what counts them: loc, row, or ragged index.\n"
-        "The three last columns are of the token that the smallest index is for, where it is one that lasts."
+    return Told(
+        f"{_head('trace')}, accesses {page[0][0]} to {page[-1][0]} of {total}{some}",
+        HEADER,
+        rows,
+        "There are: how many places the buffer has, and what counts them. The last three columns are of the token that the "
+        "smallest index is for, where it is one that lasts.",
     )
 
 
@@ -242,9 +234,3 @@ def _spans(seen: Seen, most: int = 3) -> str:
 
 def _differs(d: compare.Difference | None) -> str:
     return "same" if d is None else f"step {d.step} ({d.phase}), {d.count} of {d.of}"
-
-
-def _grid(header: Sequence, rows: Sequence[Sequence]) -> list[str]:
-    table = [[str(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
-    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table]
