@@ -178,3 +178,29 @@ def test_the_figures_of_the_story():
     assert not capacity_ok(ints([2_937_855]), "ckv_row", *report)
     heads, width, chunk, prefix = 16, 512, 2048, 8192
     assert (heads * (width + 1) * 4, chunk * heads * (width + 1) * 4, prefix * 1024) == (32_832, 67_239_936, 8_388_608)
+
+
+def test_what_the_notebook_and_the_predictions_promise():
+    rows = solved("4a")["local_prefix_rows"]
+    locs, lens = ints([16, 17, 18, 19, 20, 32, 33, 34]), ints([5, 3])
+    assert [rows(locs, lens, rank, 4).tolist() for rank in (0, 3)] == [[4, 5, 8], [4]]
+    shards = torch.tensor([[[0], [2]], [[1], [9]]])
+    assert solved("4b")["interleave_shards"](shards, ints([3]), ints([0]), 2).tolist() == [[0], [1], [2]]
+    assert gathered((5, 3), (3, 0), 4).shape[:2] == (4, 3) and gathered((5,), (3,), 4).shape[1] == 2
+    joined = solved("4c")["assemble_ragged"](ints([10, 11, 20, 21, 22]), ints([12, 23]), ints([2, 3]), ints([1, 1]))
+    assert joined.tolist() == [10, 11, 12, 20, 21, 22, 23]
+    transforms, picked, req_of_row = solved("4d"), torch.tensor([[1, -1], [3, 0]]), ints([0, 1])
+    assert transforms["topk_to_ragged"](picked, req_of_row, ints([0, 3, 7])).tolist() == [[1, -1], [6, 3]]
+    table = torch.tensor([[16, 17, 18, 0], [32, 33, 34, 35]])
+    assert transforms["topk_to_paged"](picked, req_of_row, table).tolist() == [[17, -1], [35, 32]]
+    answers = {part.id: part.prediction.answer for part in LAB.parts}
+    assert answers["4a"] == "[4, 5, 8]" and answers["4b"] == "2" and answers["4c"] == str(joined.tolist().index(20))
+    assert answers["4d"] == str(transforms["topk_to_ragged"](ints([3, 0, -1])[None], ints([1]), ints([0, 3, 7]))[0].tolist())
+    launch = LAB.part("4g").launch([[0.0]] * 5, [[0.0]] * 3, [2, 3], [1, 2], 2)
+    assert answers["4g"] == str(launch.grid[0] * launch.grid[1])
+    assert [solved("4f")["capacity_ok"](ints([i]), c, 12, 4, 2) for c, i in (("index_k_loc", 31), ("ckv_row", 15))] == [
+        True
+    ] * 2
+    assert [solved("4f")["capacity_ok"](ints([i]), c, 12, 4, 2) for c, i in (("index_k_loc", 32), ("ckv_row", 16))] == [
+        False
+    ] * 2

@@ -458,7 +458,8 @@ ragged.mixed()
 #
 # RAGGED needs the locs of all requests' tokens in one line, the *flattened page table*, by which the index keys are gathered.
 # It is built for RAGGED only. With the table came its check, and the report's second surprise: max_idx = 2,937,855 against a
-# bound of 382,976. You know these numbers from 2e: a loc, held against rows.
+# bound of 382,976. You know these numbers from 2e: a loc, held against rows. (An older version counted instead: more tokens
+# than slots was an error. But requests that share a prefix share slots, and nothing is wrong, #15086.)
 #
 # Write the check as it should be. It has two ends. An index below 0 is wrong as well: in torch it reads from the end, in
 # Triton from before the beginning. And it says only whether something is wrong; what to do about it is for the caller to
@@ -503,8 +504,9 @@ lab.check("4f")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That it is evaluated. Upstream it waits for the GPU, so it runs only where a batch has more tokens than the bound, and that
-# takes requests that share a prefix. Nor that a loc in range is the right one: 4d's wrong ids are all in range of something.
+# That it is evaluated. Upstream it waits for the GPU, so it runs only where a batch has more tokens than the bound. With the
+# right bound that takes requests that share a prefix. Nor that a loc in range is the right one: 4d's wrong ids are all in
+# range of something.
 # </details>
 
 # %% [markdown]
@@ -608,8 +610,8 @@ ragged.real_extend()
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That it is fast: programs without a row cost a launch each, and a batch of one long request and many short ones has many.
-# And not that its addresses fit: row times stride passes 2^31 in a large workspace. Here the rows are int64, since the
+# That it is fast: programs without a row are started all the same, and one long request among many short ones makes many of
+# them. And not that its addresses fit: row times stride passes 2^31 in a large workspace. Here the rows are int64, since the
 # cumulative lengths are; the buffers of the check are too small to show it.
 # </details>
 

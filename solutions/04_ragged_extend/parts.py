@@ -189,7 +189,7 @@ def _transform_cases(draw: Draw) -> list[Case]:
     def drawn(lens, req_of_row, k, base=0, spare=8):
         topk = _picked(draw, lens, req_of_row, k)
         table = _request_table(draw, max(len(lens), len(req_of_row)), max(lens) + spare, base)
-        cu = _ints(accumulate(lens, initial=base))
+        cu = _ints([0, *(base + end for end in accumulate(lens))])  # far: request 0 is that long, and few of it are picked
         return topk, _ints(req_of_row), table, cu
 
     def narrow(topk, req, table, cu):
