@@ -40,6 +40,104 @@ def draft_path(step):
     return outs
 
 
+SEED = 36886  # what the solution was made with; tests hold the literals below against the engine
+MATRIX = {
+    "none, below": "right",
+    "none, above": "silent",
+    "size, below": "right",
+    "size, above": "silent",
+    "write, below": "silent",
+    "write, above": "silent",
+    "extend, below": "silent",
+    "extend, above": "alarm",
+    "write+read, below": "silent",
+    "write+read, above": "silent",
+    "all but size, below": "right",
+    "all but size, above": "silent",
+    "all but size, full": "crash",
+    "all but assert, below": "right",
+    "all but assert, above": "alarm",
+    "all but assert, full": "alarm",
+    "all, below": "right",
+    "all, above": "right",
+}
+NAMES = {
+    1: {"buffer": "ckv.2", "op": "write_ckv", "rank": 0, "loc": 12, "row": 12, "rows_available": 816},
+    2: {"buffer": "index_k.0", "op": "write_index_k", "rank": 0, "loc": 876, "row": 876, "rows_available": 876},
+    3: {"buffer": "ckv.2", "op": "sparse_mla_decode", "rank": 1, "loc": 14, "row": 14, "rows_available": 903},
+}
+RECORD = """
+## Revision of code and model
+dcplab:               0.1.0
+torch:                2.13.0+cpu
+dsa_layers:           3
+topk:                 32
+
+## Hardware, parallelism, backend, dtype
+device:               cpu
+dcp_size:             3
+page_size:            5
+size:                 840
+ckv_dtype:            bfloat16
+
+## Requests, cache and phase
+steps:                31
+tokens_extended:      1074
+tokens_cached:        180
+
+## Global locs
+smallest_loc:         15
+largest_loc:          1121
+largest_legal_loc:    2534
+
+## Local indices and the shapes there are
+ckv_rows:             845
+ckv_highest:          1121
+index_k_slots:        845
+index_k_needed:       2535
+index_k_highest:      1124
+
+## First abnormal operation, and what it did
+first_wrong_step:     1
+first_wrong_phase:    extend
+first_wrong_rank:     0
+first_wrong_op:       write_ckv
+first_wrong_buffer:   ckv.0
+first_wrong_index:    15
+first_outside_step:   14
+first_outside_op:     write_ckv
+first_outside_buffer: ckv.0
+first_outside_index:  845
+bytes_outside:        2840292
+canaries_changed:     7
+
+## Patches in force
+patches:              none
+
+## Result and comparison
+verdict:              silent corruption
+fresh:                3/3
+long:                 0/2
+again:                0/3
+first_wrong_answer:   ask: w368 w12 w50
+fixed_fresh:          3/3
+fixed_long:           2/2
+fixed_again:          3/3
+"""
+
+
+def record_with(**other):
+    text = RECORD
+    for key, value in other.items():
+        lines = [f"{key}: {value}" if line.startswith(f"{key}:") else line for line in text.split("\n")]
+        text = "\n".join(lines)
+    return SEED, text
+
+
+def names_with(n, **other):
+    return SEED, NAMES | {n: NAMES[n] | other}
+
+
 # %% 5a no-localize
 # says: Attention is given locs and reads rows of this rank: nothing is where it looks.
 # asks: At which row of which rank does the writer put loc 10 of two ranks?
@@ -1200,3 +1298,877 @@ def draft_path(step):
         rank.write_index_k(step.batch.out_locs)
         outs.append(rank.attend(*rank.as_rows(rank.select_paged()))[0])
     return outs
+
+
+# %% 5c half-is-half
+# says: Half of the c-KV fix breaks the one rule that all three places kept.
+# asks: The write is mended and decode is not. Where does decode look?
+# family: M1
+def isolation():
+    said = dict(MATRIX)
+    said["write, below"] = "right"
+    said["write+read, below"] = "right"
+    said["extend, below"] = "right"
+    return said
+
+
+# %% 5c half-mends-all
+# says: A part of the fix cannot mend what all three c-KV places do wrong together.
+# asks: Which of write, read and extend still takes a loc for a row?
+# family: M1
+def isolation():
+    said = dict(MATRIX)
+    said["write, below"] = "right"
+    said["write, above"] = "right"
+    said["write+read, below"] = "right"
+    said["write+read, above"] = "right"
+    said["extend, below"] = "right"
+    said["extend, above"] = "right"
+    return said
+
+
+# %% 5c write-and-read-do
+# says: Write and read are mended, extend is not: a prefix is looked for in wrong rows.
+# asks: Who reads the cached pages of a prompt that is asked again?
+# family: M1
+def isolation():
+    said = dict(MATRIX)
+    said["write+read, below"] = "right"
+    said["write+read, above"] = "right"
+    return said
+
+
+# %% 5c write-alone-waits
+# says: The mended write and the raw reads disagree at once; no watermark is needed.
+# asks: At which row does decode look for loc 10 here?
+def isolation():
+    said = dict(MATRIX)
+    said["write, below"] = "right"
+    return said
+
+
+# %% 5c extend-alone-waits
+# says: Extend gathers rows that nobody wrote: wrong as soon as a prompt has a prefix.
+# asks: What does the gather read, while the write is raw?
+def isolation():
+    said = dict(MATRIX)
+    said["extend, below"] = "right"
+    return said
+
+
+# %% 5c extend-fires-below
+# says: Below the line no loc reaches the old bound: no alarm, only wrong words.
+# asks: How large is the largest loc of this row, against C + P?
+# family: M11
+def isolation():
+    said = dict(MATRIX)
+    said["extend, below"] = "alarm"
+    return said
+
+
+# %% 5c crash-above
+# says: Just above the line an overflow hits a neighbour in mapped memory: silent.
+# asks: What lies behind the last slot of layer 0's index-K?
+# family: M10
+def isolation():
+    said = dict(MATRIX)
+    said["none, above"] = "crash"
+    said["size, above"] = "crash"
+    said["all but size, above"] = "crash"
+    return said
+
+
+# %% 5c crash-unpatched
+# says: The unpatched server above the line does not crash: it spoils its neighbours.
+# asks: What lies behind the last row of layer 0's c-KV?
+# family: M10
+def isolation():
+    said = dict(MATRIX)
+    said["none, above"] = "crash"
+    return said
+
+
+# %% 5c size-mends
+# says: With index-K mended, c-KV is still written and read at rows that are locs.
+# asks: How many rows has c-KV, and how large are the locs above the line?
+# family: M1
+def isolation():
+    said = dict(MATRIX)
+    said["size, above"] = "right"
+    return said
+
+
+# %% 5c bug-is-always-there
+# says: Below the watermark all fits and all agree: the unpatched server is right.
+# asks: When did the report's users first see a wrong answer?
+def isolation():
+    said = dict(MATRIX)
+    said["none, below"] = "silent"
+    said["size, below"] = "silent"
+    said["all but size, below"] = "silent"
+    return said
+
+
+# %% 5c unpatched-below
+# says: One wrong rule, kept by everybody, gives right answers until the watermark.
+# asks: How many ranks hold a token on the unpatched server?
+def isolation():
+    said = dict(MATRIX)
+    said["none, below"] = "silent"
+    said["size, below"] = "silent"
+    return said
+
+
+# %% 5c alarm-everywhere
+# says: The old assert needs the table that only a gathering extend makes.
+# asks: Which rows have the extend patch in force?
+# family: M11
+def isolation():
+    said = dict(MATRIX)
+    said["none, above"] = "alarm"
+    said["size, above"] = "alarm"
+    said["write, above"] = "alarm"
+    said["write+read, above"] = "alarm"
+    return said
+
+
+# %% 5c no-alarm
+# says: The old assert holds locs against rows: above the line it stops a legal loc.
+# asks: Which bound does the assert use while its patch is missing?
+# family: M11
+def isolation():
+    said = dict(MATRIX)
+    said["extend, above"] = "silent"
+    said["all but assert, above"] = "right"
+    said["all but assert, full"] = "right"
+    return said
+
+
+# %% 5c assert-is-harmless
+# says: An assert with the wrong bound is no safety: it stops a server that is right.
+# asks: Against what does the old assert hold the flattened table?
+# family: M11
+def isolation():
+    said = dict(MATRIX)
+    said["all but assert, above"] = "right"
+    said["all but assert, full"] = "right"
+    return said
+
+
+# %% 5c assert-only-when-full
+# says: The old bound is C + P: any loc above one rank's rows trips it, full or not.
+# asks: Which is the first loc that the old assert refuses?
+# family: M11
+def isolation():
+    said = dict(MATRIX)
+    said["all but assert, above"] = "right"
+    return said
+
+
+# %% 5c assert-crashes
+# says: An assert that stops a server is an alarm: no memory was touched wrongly.
+# asks: What is the difference between an alarm and a crash here?
+# family: M11
+def isolation():
+    said = dict(MATRIX)
+    said["extend, above"] = "crash"
+    said["all but assert, above"] = "crash"
+    said["all but assert, full"] = "crash"
+    return said
+
+
+# %% 5c size-is-memory-only
+# says: Index-K without its patch has one rank's slots: above the line keys are lost.
+# asks: Which locs have a slot in index-K when it has C + P of them?
+# family: M10
+def isolation():
+    said = dict(MATRIX)
+    said["all but size, above"] = "right"
+    return said
+
+
+# %% 5c index-k-below
+# says: Below the line every loc has a slot, even in an index-K that is too small.
+# asks: How large is the largest loc of this row, against C + P?
+# family: M10
+def isolation():
+    said = dict(MATRIX)
+    said["all but size, below"] = "silent"
+    return said
+
+
+# %% 5c index-k-crashes-early
+# says: The last layer's overflow meets unmapped memory only when the pool is full.
+# asks: What lies behind the last layer's index-K, and how much of it is there?
+# family: M10
+def isolation():
+    said = dict(MATRIX)
+    said["all but size, above"] = "crash"
+    return said
+
+
+# %% 5c full-is-silent
+# says: To the last page the overflow runs out of mapped memory: that is the crash.
+# asks: How far behind index-K does loc D * C lie?
+# family: M10
+def isolation():
+    said = dict(MATRIX)
+    said["all but size, full"] = "silent"
+    return said
+
+
+# %% 5c full-is-right
+# says: Full is where index-K is shortest: it has one rank's slots for all locs.
+# asks: How many of D locs have a slot when the pool is full?
+# family: M10
+def isolation():
+    said = dict(MATRIX)
+    said["all but size, above"] = "right"
+    said["all but size, full"] = "right"
+    return said
+
+
+# %% 5c never-all-right
+# says: With all five patches every loc has its slot, and all keep to one rule.
+# asks: Which patch is still missing in this row?
+def isolation():
+    said = dict(MATRIX)
+    said["all, above"] = "silent"
+    return said
+
+
+# %% 5c above-below-swapped
+# says: Above and below are swapped: above is where locs exceed one rank's rows.
+# asks: On which side of the line does everything fit?
+def isolation():
+    swap = {"below": "above", "above": "below", "full": "full"}
+    return {row: MATRIX[f"{row.rpartition(' ')[0]} {swap[row.rpartition(' ')[2]]}"] for row in MATRIX}
+
+
+# %% 5c all-right
+# says: Every row was called right; the matrix would be of no use then.
+# asks: Which row is the server of the report?
+def isolation():
+    return dict.fromkeys(MATRIX, "right")
+
+
+# %% 5c all-silent
+# says: Every row was called silent; two of them have every patch.
+# asks: What is wrong on a server with all five patches?
+def isolation():
+    return dict.fromkeys(MATRIX, "silent")
+
+
+# %% 5c all-crash
+# says: Every row was called a crash; most of these never touch unmapped memory.
+# asks: Which answers did the report's users get, before any crash?
+def isolation():
+    return dict.fromkeys(MATRIX, "crash")
+
+
+# %% 5c own-words
+# says: A wrong answer without an error is called silent here.
+# asks: Which four verdicts are there?
+def isolation():
+    return {row: "wrong" if verdict == "silent" else verdict for row, verdict in MATRIX.items()}
+
+
+# %% 5c empty
+# says: The table is empty: no row has a verdict.
+# asks: Which rows are there?
+def isolation():
+    return {}
+
+
+# %% 5c a-list
+# says: A list of verdicts does not say which row each is for.
+# asks: What does isolation return?
+# outcome: crashed
+def isolation():
+    return list(MATRIX.values())
+
+
+# %% 5c nothing
+# says: isolation returns nothing.
+# asks: Is there a return at the end?
+# outcome: crashed
+def isolation():
+    said = dict(MATRIX)
+
+
+# %% 5d reader
+# says: Case 1: that operation read what was wrong already. Who put it there?
+# asks: Which operation comes before it in the trace?
+def first_wrong():
+    return names_with(1, op="sparse_mla_decode")
+
+
+# %% 5d reader-of-index-k
+# says: Case 2: that operation read what was wrong already. Who put it there?
+# asks: Who wrote the key that this operation reads?
+def first_wrong():
+    return names_with(2, op="indexer_logits_paged")
+
+
+# %% 5d later-write
+# says: Case 1: that operation kept to its rule, or another came before it.
+# asks: Which write of the same step comes first?
+def first_wrong():
+    return names_with(1, op="write_index_k", buffer="index_k.2")
+
+
+# %% 5d writer
+# says: Case 3: that write was right; what was wrong is where somebody looked for it.
+# asks: At which row of which rank does that write put its token?
+# family: M1
+def first_wrong():
+    return names_with(3, op="write_ckv")
+
+
+# %% 5d prefix-reader
+# says: Case 3: that operation kept to its rule, or another came before it.
+# asks: Which of the two readers comes first in the trace?
+def first_wrong():
+    return names_with(3, op="read_prefix")
+
+
+# %% 5d symptom
+# says: Case 1: that is the symptom; an operation has a name in the trace.
+# asks: How is that operation called in the trace?
+def first_wrong():
+    return names_with(1, op="silent")
+
+
+# %% 5d victim
+# says: Case 2: that buffer lies behind and was hit; whose index left its own?
+# asks: Whose index was it that went there?
+def first_wrong():
+    return names_with(2, buffer="index_k.1")
+
+
+# %% 5d layer-0
+# says: Case 1: that is the right kind of buffer in another layer.
+# asks: Which layer differs first from one rank?
+def first_wrong():
+    return names_with(1, buffer="ckv.0")
+
+
+# %% 5d layer-0-read
+# says: Case 3: that is the right kind of buffer in another layer.
+# asks: Which layer differs first from one rank?
+def first_wrong():
+    return names_with(3, buffer="ckv.0")
+
+
+# %% 5d other-kind
+# says: Case 1: another buffer was used with a wrong index before that one.
+# asks: Which buffer does this operation write?
+def first_wrong():
+    return names_with(1, buffer="index_k.2")
+
+
+# %% 5d other-kind-read
+# says: Case 3: another buffer was used with a wrong index before that one.
+# asks: What does attention read?
+def first_wrong():
+    return names_with(3, buffer="workspace")
+
+
+# %% 5d ckv-for-index-k
+# says: Case 2: another buffer was used with a wrong index before that one.
+# asks: Which of the two buffers is addressed by loc?
+def first_wrong():
+    return names_with(2, buffer="ckv.0")
+
+
+# %% 5d last-rank
+# says: Case 1: that rank did it later, or not at all; the trace is in order.
+# asks: Which rank's access stands first in the trace?
+def first_wrong():
+    return names_with(1, rank=1)
+
+
+# %% 5d last-rank-size
+# says: Case 2: that rank did it later, or not at all; the trace is in order.
+# asks: Which rank's access stands first in the trace?
+def first_wrong():
+    return names_with(2, rank=3)
+
+
+# %% 5d owner
+# says: Case 3: that rank owns the loc. Which rank used it wrongly, and first?
+# asks: Which rank read it?
+def first_wrong():
+    return names_with(3, rank=0)
+
+
+# %% 5d row-for-loc
+# says: Case 1: that is a row of its owner; the loc is the number before any division.
+# asks: Which number did the allocator give?
+def first_wrong():
+    return names_with(1, loc=6)
+
+
+# %% 5d largest
+# says: Case 2: there is a smaller loc that goes wrong in the same operation.
+# asks: Which is the first index beyond the buffer?
+def first_wrong():
+    return names_with(2, loc=1158, row=1158)
+
+
+# %% 5d later-loc
+# says: Case 3: there is a smaller loc that goes wrong in the same operation.
+# asks: Which is the smallest loc of that access?
+def first_wrong():
+    return names_with(3, loc=16, row=16)
+
+
+# %% 5d smaller-loc
+# says: Case 1: that loc was used rightly, or in another operation.
+# asks: Which is the smallest loc of that access?
+def first_wrong():
+    return names_with(1, loc=0)
+
+
+# %% 5d should-have
+# says: Case 1: that is the row where it should have gone; where did it go?
+# asks: Where was it stored in fact?
+# family: M2
+def first_wrong():
+    return names_with(1, row=6)
+
+
+# %% 5d should-have-read
+# says: Case 3: that is the row where it should have gone; where did it go?
+# asks: Where did the reader look in fact?
+def first_wrong():
+    return names_with(3, row=7)
+
+
+# %% 5d row-of-the-buffer
+# says: Case 2: the row is the index as it was used, in the buffer's own count.
+# asks: Which index was used?
+def first_wrong():
+    return names_with(2, row=0)
+
+
+# %% 5d capacity
+# says: Case 1: that is C; the buffer has a spare page too.
+# asks: What is the spare page for?
+# family: M10
+def first_wrong():
+    return names_with(1, rows_available=810)
+
+
+# %% 5d capacity-slots
+# says: Case 2: that is C; the buffer has a spare page too.
+# asks: What is the spare page for?
+# family: M10
+def first_wrong():
+    return names_with(2, rows_available=872)
+
+
+# %% 5d needed
+# says: Case 2: that is what it needs to have; how many places has it got?
+# asks: Is that how many there are, or how many there should be?
+# family: M10
+def first_wrong():
+    return names_with(2, rows_available=3504)
+
+
+# %% 5d last-index
+# says: Case 3: that is the last index there is; there is one more place than that.
+# asks: With how many places is the last index 902?
+def first_wrong():
+    return names_with(3, rows_available=902)
+
+
+# %% 5d pages
+# says: Case 1: the number of places is that of this buffer on one rank.
+# asks: What does the buffer count, pages or rows?
+def first_wrong():
+    return names_with(1, rows_available=136)
+
+
+# %% 5d unfinished
+# says: Case 3 is not named yet: rank, row are missing.
+# asks: Which of the six names are still None?
+def first_wrong():
+    return names_with(3, rank=None, row=None)
+
+
+# %% 5d no-seed
+# says: None is no seed: put the number that your cases show.
+# asks: Which number stands in the first line of each case?
+def first_wrong():
+    return None, NAMES
+
+
+# %% 5d seed-as-text
+# says: '36886' is no seed: put the number that your cases show.
+# asks: Is your seed a number?
+def first_wrong():
+    return str(SEED), NAMES
+
+
+# %% 5d cases-shifted
+# says: Case 1: that operation kept to its rule, or another came before it.
+# asks: Which case is which?
+def first_wrong():
+    return SEED, {1: NAMES[2], 2: NAMES[3], 3: NAMES[1]}
+
+
+# %% 5d one-case
+# says: Case 2 is not named yet: buffer, op, rank, loc, row, rows_available are missing.
+# asks: How many cases are there?
+def first_wrong():
+    return SEED, {1: NAMES[1]}
+
+
+# %% 5d one-answer-for-all
+# says: Case 2: that operation kept to its rule, or another came before it.
+# asks: Do the three servers have the same fault?
+def first_wrong():
+    return SEED, {n: NAMES[1] for n in NAMES}
+
+
+# %% 5d no-pair
+# says: The seed is missing: a pair is asked for, the seed and the dict.
+# asks: What are the two things that first_wrong returns?
+# outcome: crashed
+def first_wrong():
+    return NAMES
+
+
+# %% 5e legal-for-used
+# says: largest_loc: that is what the allocator may issue; how far did it go?
+# asks: How far did this run go?
+def incident_record():
+    return record_with(largest_loc=2534)
+
+
+# %% 5e rows-for-watermark
+# says: largest_loc: that counts rows; the watermark is a loc that held a token.
+# asks: Which number grows as requests are held?
+# family: M11
+def incident_record():
+    return record_with(largest_loc=845)
+
+
+# %% 5e touched-for-held
+# says: largest_loc: that slot was touched, for pages are read to their end.
+# asks: Which of the two held a token?
+def incident_record():
+    return record_with(largest_loc=1124)
+
+
+# %% 5e used-for-legal
+# says: largest_legal_loc: that loc was used; how far may the allocator go?
+# asks: What could the allocator still issue?
+def incident_record():
+    return record_with(largest_legal_loc=1121)
+
+
+# %% 5e count-for-largest
+# says: largest_legal_loc: that is how many there are; they count from 0.
+# asks: With 2,535 places, which is the last index?
+def incident_record():
+    return record_with(largest_legal_loc=2535)
+
+
+# %% 5e size-for-legal
+# says: largest_legal_loc: that is C, in rows of one rank; locs count all ranks.
+# asks: How many locs does one row make?
+# family: M10
+def incident_record():
+    return record_with(largest_legal_loc=840)
+
+
+# %% 5e page-for-first
+# says: smallest_loc: page 0 is never issued, and a page of the allocator is P * D locs.
+# asks: What is the first loc of page 1?
+# family: M10
+def incident_record():
+    return record_with(smallest_loc=5)
+
+
+# %% 5e no-spare-page
+# says: ckv_rows: that is C without the spare page.
+# asks: How many rows does the pool have with its spare page?
+# family: M10
+def incident_record():
+    return record_with(ckv_rows=840)
+
+
+# %% 5e locs-for-rows
+# says: ckv_rows: that counts locs; c-KV has rows of one rank.
+# asks: Does one rank hold a row for each loc?
+# family: M10
+def incident_record():
+    return record_with(ckv_rows=2535)
+
+
+# %% 5e rows-for-highest
+# says: ckv_highest: that is how many rows there are; up to which one was written?
+# asks: How far was c-KV written?
+def incident_record():
+    return record_with(ckv_highest=845)
+
+
+# %% 5e slots-needed
+# says: index_k_slots: that is what it needs; how many slots had it got?
+# asks: What had this server got?
+# family: M10
+def incident_record():
+    return record_with(index_k_slots=2535)
+
+
+# %% 5e slots-had
+# says: index_k_needed: that is what it had; how many does every legal loc need?
+# asks: What does every legal loc need?
+# family: M10
+def incident_record():
+    return record_with(index_k_needed=845)
+
+
+# %% 5e needed-one-short
+# says: index_k_needed: a largest index of n needs n + 1 places.
+# asks: Locs 0 to n need how many places?
+def incident_record():
+    return record_with(index_k_needed=2534)
+
+
+# %% 5e legal-for-highest
+# says: index_k_highest: that loc is legal; how far was it used?
+# asks: Which slot was the last that was used?
+def incident_record():
+    return record_with(index_k_highest=2534)
+
+
+# %% 5e outside-for-wrong
+# says: first_wrong_step: its index left the buffer; one was wrong long before.
+# asks: Was everything right before the first overflow?
+# family: M1
+def incident_record():
+    return record_with(first_wrong_step=14)
+
+
+# %% 5e outside-index-for-wrong
+# says: first_wrong_index: it is the first outside; one inside was wrong before.
+# asks: Which index was the first in a wrong space?
+# family: M1
+def incident_record():
+    return record_with(first_wrong_index=845)
+
+
+# %% 5e wrong-for-outside
+# says: first_outside_step: that step used a wrong space, but inside the buffer.
+# asks: Was that index beyond the buffer's end?
+def incident_record():
+    return record_with(first_outside_step=1)
+
+
+# %% 5e wrong-index-for-outside
+# says: first_outside_index: that index is in a wrong space, but inside the buffer.
+# asks: Which is the first index that the buffer has not got?
+def incident_record():
+    return record_with(first_outside_index=15)
+
+
+# %% 5e last-for-first-outside
+# says: first_outside_index: that is the last one outside; which was the first?
+# asks: Which one came first?
+def incident_record():
+    return record_with(first_outside_index=1121)
+
+
+# %% 5e reader-first
+# says: first_wrong_op is not what the run shows.
+# asks: Who was there before the first read?
+def incident_record():
+    return record_with(first_wrong_op="sparse_mla_decode")
+
+
+# %% 5e last-layer-first
+# says: first_wrong_buffer is not what the run shows.
+# asks: Which layer comes first in a step?
+def incident_record():
+    return record_with(first_wrong_buffer="ckv.2")
+
+
+# %% 5e decode-first
+# says: first_wrong_phase is not what the run shows.
+# asks: In which phase is a prompt written?
+def incident_record():
+    return record_with(first_wrong_phase="decode")
+
+
+# %% 5e one-rank
+# says: bytes_outside: that is one rank; all of them wrote.
+# asks: How many ranks wrote the same?
+def incident_record():
+    return record_with(bytes_outside=946764)
+
+
+# %% 5e places
+# says: bytes_outside: that counts places; each place has its bytes.
+# asks: How many bytes has a place in each of the buffers?
+def incident_record():
+    return record_with(bytes_outside=4914)
+
+
+# %% 5e no-canary
+# says: canaries_changed is not what the run shows.
+# asks: Which bands does the run list?
+def incident_record():
+    return record_with(canaries_changed=0)
+
+
+# %% 5e missing-patches
+# says: patches: those are missing; this line is for the patches that are in force.
+# asks: Which patches did this server have?
+def incident_record():
+    return record_with(patches="index_k_size, ckv_write, read, extend, assert")
+
+
+# %% 5e still-right
+# says: verdict: the fresh server was right; what did it come to in the end?
+# asks: How did the story end?
+def incident_record():
+    return record_with(verdict="right")
+
+
+# %% 5e crashed
+# says: verdict is not what the run shows.
+# asks: Was there an error?
+def incident_record():
+    return record_with(verdict="crash")
+
+
+# %% 5e all-fresh-wrong
+# says: fresh is not what the run shows.
+# asks: What did the server answer when it was fresh?
+def incident_record():
+    return record_with(fresh="0/3")
+
+
+# %% 5e again-fixed
+# says: again: that is with every patch; this line is for the unpatched server.
+# asks: Whose answers are these?
+def incident_record():
+    return record_with(again="3/3")
+
+
+# %% 5e long-fixed
+# says: long: that is with every patch; this line is for the unpatched server.
+# asks: Whose answers are these?
+def incident_record():
+    return record_with(long="2/2")
+
+
+# %% 5e fixed-not-fixed
+# says: fixed_long: that is unpatched; this line is for the server with every patch.
+# asks: Which server is this line for?
+def incident_record():
+    return record_with(fixed_long="0/2")
+
+
+# %% 5e expected-answer
+# says: first_wrong_answer is not what the run shows.
+# asks: What did the server say?
+def incident_record():
+    return record_with(first_wrong_answer="silver0 harp0 beneath0 snow0")
+
+
+# %% 5e other-d
+# says: dcp_size is not what the run shows.
+# asks: How many ranks has your server?
+def incident_record():
+    return record_with(dcp_size=8)
+
+
+# %% 5e report-c
+# says: size is not what the run shows.
+# asks: How many rows has your server?
+def incident_record():
+    return record_with(size=455744)
+
+
+# %% 5e bits
+# says: ckv_dtype is not what the run shows.
+# asks: What type has a c-KV row?
+def incident_record():
+    return record_with(ckv_dtype="float8_e4m3fn")
+
+
+# %% 5e on-a-gpu
+# says: device is not what the run shows.
+# asks: Where did this run?
+def incident_record():
+    return record_with(device="cuda")
+
+
+# %% 5e layers-of-the-report
+# says: dsa_layers is not what the run shows.
+# asks: How many layers has this model?
+def incident_record():
+    return record_with(dsa_layers=11)
+
+
+# %% 5e no-cache
+# says: tokens_cached is not what the run shows.
+# asks: What came from the prefix cache when the questions were asked again?
+def incident_record():
+    return record_with(tokens_cached=0)
+
+
+# %% 5e all-tokens
+# says: tokens_extended is not what the run shows.
+# asks: Were the tokens of the cache brought by prompts again?
+def incident_record():
+    return record_with(tokens_extended=1254)
+
+
+# %% 5e not-filled
+# says: steps is not filled in. What is asked for: steps the server made.
+# asks: Which lines of the record are empty?
+def incident_record():
+    return record_with(steps="")
+
+
+# %% 5e template
+# says: dcplab is not filled in. What is asked for: the version of this course.
+# asks: What belongs before the #?
+def incident_record():
+    lines = [line.partition(":")[0] + ":" if ":" in line else line for line in RECORD.split("\n")]
+    return SEED, "\n".join(lines)
+
+
+# %% 5e no-seed
+# says: None is no seed: put the number that your cases show.
+# asks: Which number do your cases show?
+def incident_record():
+    return None, RECORD
+
+
+# %% 5e a-dict
+# says: The record is a dict; it is a text, as the template is.
+# asks: What is a record, as the template shows it?
+def incident_record():
+    lines = (line.split(":", 1) for line in RECORD.split("\n") if ":" in line)
+    return SEED, {key: value.strip() for key, value in lines}
+
+
+# %% 5e prose
+# says: Line 1 of the record, 'The server was wrong.', is not of the form 'key: value'.
+# asks: How does a line of the record look?
+def incident_record():
+    return SEED, "The server was wrong."
+
+
+# %% 5e text-alone
+# says: The seed is missing: a pair is asked for, the seed and the text.
+# asks: What are the two things that incident_record returns?
+# outcome: crashed
+def incident_record():
+    return RECORD

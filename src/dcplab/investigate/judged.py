@@ -49,23 +49,23 @@ def _op(given, truth, config) -> str:
         return "that operation read what was wrong already. Who put it there?"
     if wrote and not writes:
         return "that write was right; what was wrong is where somebody looked for it."
-    return "that operation kept to its rule, or it came later than the first that did not."
+    return "that operation kept to its rule, or another came before it."
 
 
 def _buffer(given, truth, config) -> str:
     (kind, _, layer), (right, _, at) = _plain(given["buffer"]).partition("."), truth["buffer"].partition(".")
     if kind == right and layer == str(int(at) + 1):
-        return "that is the buffer behind it, which was hit; whose index left its own buffer?"
+        return "that buffer lies behind and was hit; whose index left its own?"
     if kind == right:
         return "that is the right kind of buffer in another layer."
-    return "that buffer was hit, or read, later; which one was used by a wrong index first?"
+    return "another buffer was used with a wrong index before that one."
 
 
 def _rank(given, truth, config) -> str:
     owner = truth["loc"] % config.dcp_size
     if given["rank"] == owner != truth["rank"]:
         return "that rank owns the loc. Which rank used it wrongly, and first?"
-    return "that rank did the same later, or not at all; the trace has the accesses in order."
+    return "that rank did it later, or not at all; the trace is in order."
 
 
 def _loc(given, truth, config) -> str:
@@ -110,16 +110,17 @@ def figure_of_the_mistake(findings: Sequence[Finding], figures: Mapping[str, Val
         return None
     if bad.outcome != "wrong":
         return bad.sentence
-    return f"{bad.key}: {_misread(bad, figures) or f'{bad.said} is not what the run shows. It is {bad.what}.'}"
+    says = _misread(bad, figures)
+    return f"{bad.key}: {says}" if says else f"{bad.key} is not what the run shows."
 
 
 # Figure -> (another figure that people put there, what to say then).
 _TAKEN_FOR = {
     "largest_loc": (("largest_legal_loc", "that is what the allocator may issue; how far did it go?"),
-                    ("ckv_rows", "that is a number of rows; the watermark is the largest loc that held a token."),
-                    ("index_k_highest", "that is the largest slot that was touched; a page is read to its end.")),
+                    ("ckv_rows", "that counts rows; the watermark is a loc that held a token."),
+                    ("index_k_highest", "that slot was touched, for pages are read to their end.")),
     "largest_legal_loc": (("largest_loc", "that loc was used; how far may the allocator go?"),
-                          ("index_k_needed", "that is how many there are, counted from 0; the largest is one less."),
+                          ("index_k_needed", "that is how many there are; they count from 0."),
                           ("size", "that is C, in rows of one rank; locs count all ranks.")),
     "smallest_loc": (("page_size", "page 0 is never issued, and a page of the allocator is P * D locs."),),
     "ckv_rows": (("size", "that is C without the spare page."),
@@ -129,15 +130,15 @@ _TAKEN_FOR = {
     "index_k_needed": (("index_k_slots", "that is what it had; how many does every legal loc need?"),
                        ("largest_legal_loc", "a largest index of n needs n + 1 places.")),
     "index_k_highest": (("largest_legal_loc", "that loc is legal; how far was it used?"),),
-    "first_wrong_step": (("first_outside_step", "that is when an index first left its buffer; its space was wrong long before."),),
-    "first_wrong_index": (("first_outside_index", "that index is the first outside; an earlier one was wrong and inside."),),
+    "first_wrong_step": (("first_outside_step", "its index left the buffer; one was wrong long before."),),
+    "first_wrong_index": (("first_outside_index", "it is the first outside; one inside was wrong before."),),
     "first_outside_step": (("first_wrong_step", "that step used a wrong space, but inside the buffer."),),
     "first_outside_index": (("first_wrong_index", "that index is in a wrong space, but inside the buffer."),
                             ("ckv_highest", "that is the last one outside; which was the first?")),
-    "fixed_long": (("long", "that is the unpatched server; this line is for the one with every patch."),),
-    "fixed_again": (("again", "that is the unpatched server; this line is for the one with every patch."),),
-    "again": (("fixed_again", "that is the server with every patch; this line is for the unpatched one."),),
-    "long": (("fixed_long", "that is the server with every patch; this line is for the unpatched one."),),
+    "fixed_long": (("long", "that is unpatched; this line is for the server with every patch."),),
+    "fixed_again": (("again", "that is unpatched; this line is for the server with every patch."),),
+    "again": (("fixed_again", "that is with every patch; this line is for the unpatched server."),),
+    "long": (("fixed_long", "that is with every patch; this line is for the unpatched server."),),
 }  # fmt: skip
 
 
@@ -151,7 +152,7 @@ def _misread(finding: Finding, figures: Mapping[str, Value]) -> str | None:
         if mine * ranks == right:
             return "that is one rank; all of them wrote."
         if mine < right // 100:
-            return "that counts places; each has its bytes, 1,024 in c-KV and 132 in index-K."
+            return "that counts places; each place has its bytes."
     if finding.key == "patches" and said != "none":
         return "those are missing; this line is for the patches that are in force."
     if finding.key == "verdict" and said == "right":
