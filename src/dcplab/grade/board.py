@@ -20,8 +20,8 @@ TOP = 5  # misconceptions shown
 
 @dataclass(frozen=True)
 class Learner:
-    """What is known of one learner: of each part of a lab its record (``outcome``, ``attempts``, ``best``, ``diagnosis``), and of
-    a lab whose notebook could not be graded why (a status of ``dcplab.grade.read``)."""
+    """What is known of one learner: of each part of a lab its record (``outcome``, ``attempts``, ``best``, ``diagnosis``), and
+    why a notebook of a lab could not be graded (a status of ``dcplab.grade.read``)."""
 
     name: str
     labs: Mapping[str, Mapping[str, Mapping]]
