@@ -119,7 +119,7 @@ def test_a_case_and_its_tools(book, shots):
     trace = book.output(book.order[4])
     assert "[CPU, torch] trace, accesses" in trace and "write_ckv" in trace
     book.shot(shots / "case-trace.png")
-    assert "First step with a difference" in book.output(book.order[5])
+    assert "The first step with a difference" in book.output(book.order[5])
     book.shot(shots / "case-layers.png")
 
 

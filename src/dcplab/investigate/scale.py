@@ -153,8 +153,8 @@ def _buttons(owner: AtScale):
     def work() -> None:
         try:
             owner.result = jobs[-1].wait()
-            says("The server has ended." if not jobs[-1].stopped else "Stopped; nothing is left running.")
             out.value = f"{PRE}{html.escape(owner.result)}</pre>"
+            says("The server has ended." if not jobs[-1].stopped else "Stopped; nothing is left running.")
         finally:
             go.disabled, halt.disabled = False, True
 
