@@ -34,14 +34,17 @@ def _shower(title: str) -> tuple[Callable[[str], None], Callable[[], None]]:
     # A display of another thread would end up in whatever cell runs then; and a graded notebook keeps no progress.
     if threading.current_thread() is threading.main_thread() and "NBGRADER_EXECUTION" not in os.environ:
         if (handle := _handle()) is not None:
-            return lambda text: handle.update(*_both(f"{title}: {text}"), raw=True), lambda: handle.update(*_both(""), raw=True)
+            return lambda text: handle.update(_both(f"{title}: {text}"), raw=True), lambda: handle.update(NOTHING, raw=True)
         if sys.stderr.isatty():
             return _to_terminal(title)
     return lambda text: None, lambda: None
 
 
-def _both(text: str) -> tuple[dict]:
-    return ({"text/plain": text, "text/html": f'<span role="status">{html.escape(text)}</span>'},)
+NOTHING = {"text/plain": ""}
+
+
+def _both(text: str) -> dict[str, str]:
+    return {"text/plain": text, "text/html": f'<span role="status">{html.escape(text)}</span>'}
 
 
 def _handle():
@@ -54,7 +57,7 @@ def _handle():
     shell = get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
         return None
-    return display(*_both(""), raw=True, display_id=True)
+    return display(NOTHING, raw=True, display_id=True)
 
 
 def _to_terminal(title: str) -> tuple[Callable[[str], None], Callable[[], None]]:

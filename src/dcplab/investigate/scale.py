@@ -140,6 +140,7 @@ def at_scale(defects: str = "unpatched") -> AtScale:
 def _buttons(owner: AtScale):
     import ipywidgets as w
 
+    from dcplab.viz import keys
     from dcplab.viz.live import HIDE_STATIC, control
 
     go, halt = control(w.Button, "run", "start the server", 80), control(w.Button, "stop", "end the server now", 80)
@@ -172,6 +173,6 @@ def _buttons(owner: AtScale):
 
     go.on_click(start)
     halt.on_click(lambda _: jobs[-1].stop() if jobs else None)
-    box = w.VBox([w.HTML(HIDE_STATIC), what, w.HBox([go, halt]), line, out])
+    box = w.VBox([w.HTML(HIDE_STATIC), what, w.HBox([go, halt]), line, out, keys.keep()])
     box.add_class("dcplab-live")
     return box
