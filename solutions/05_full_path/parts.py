@@ -77,8 +77,8 @@ def serve_with(entry, role, rounds, new, dcp_size, options):
     from dcplab.engine import own
 
     answer = sys.modules["__main__"]
-    roles = {"extend": "extend_path", "verify": "verify_path", "draft": "draft_path"}
-    paths = {r: getattr(answer, name) for r, name in roles.items()} if role == "all" else {role: entry}
+    names = {"all": ("extend", "verify", "draft"), "whole": ("decode", "extend", "verify", "draft")}.get(role)
+    paths = {name: getattr(answer, f"{name}_path") for name in names} if names else {role: entry}
     return own.answer(paths, rounds=rounds, new=new, dcp_size=dcp_size, **options)
 
 

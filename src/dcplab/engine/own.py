@@ -8,6 +8,7 @@ runs in the child that holds the learner's code; nothing here knows what is righ
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +40,7 @@ def answer(paths: Mapping[str, Callable], look: bool = False, **given) -> dict:
     """`served.serve` with a learner's ``paths`` ("decode", "verify", "extend", "draft"; the others are the standard ones) over
     the functions that came along. ``look``: print what the typed spaces say of the wiring."""
     torch.set_num_threads(1)
+    logging.disable(logging.WARNING)  # TileLang's, of its cache
     checked = {role: _checked(path) for role, path in paths.items()}
     given |= dict(paths=checked, device="cuda" if torch.cuda.is_available() else "cpu")
     with ops.using(**operations(load(getattr(sys.modules["__main__"], CARRIED, {})))):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import torch
 from dcp_kernels.reference import read_index_k
 
-from dcplab.engine import backend
+from dcplab.engine import backend, ops
 from dcplab.engine.backend import CapacityAlarm, LayerStep, RankStep
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
@@ -25,7 +26,6 @@ from dcplab.engine.typed import SpaceError
 
 ROLES = ("decode", "verify", "extend", "draft")
 LAYERS = 2
-TOPK = {"cpu": 8, "cuda": 64}  # fewer than there are tokens; the GPU's kernels want 64
 
 
 @dataclass
@@ -89,13 +89,15 @@ def serve(
     mixed: bool = False,
     paths: Mapping[str, Callable] | None = None,
     device: str = "cpu",
+    kernels: bool = False,
     typed: bool = False,
 ) -> dict:
     """Answer ``rounds`` of prompts (token ids), the prompts of a round at once, ``new`` tokens each.
 
     ``high``: the pool is just large enough, so that most locs lie beyond one rank's rows; else one rank's rows cover all locs.
     What a round stored stays in the prefix cache. ``paths``: "decode", "verify", "extend", "draft" to other wirings than the
-    standard ones. ``typed`` lets SpaceError out at the first index of a wrong space.
+    standard ones. ``kernels``: on a CPU too the real kernels run, Triton's interpreted (the process must have started so) and
+    TileLang's through its C target. ``typed`` lets SpaceError out at the first index of a wrong space.
 
     Gives ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
     rank 0's is taken), ``died`` (why the server died, or ""), and of the paths that were given ``keys`` (of decode and verify:
@@ -103,10 +105,18 @@ def serve(
     not where they belong, their c-KV ("ckv") at the row of their owner and their keys ("index_k") at their loc on every rank,
     counted once a layer and rank.
     """
-    tally, other = {role: Tally() for role in ROLES}, {role: path for role, path in (paths or {}).items()}
-    wired = replace(backend.STANDARD, **{role: _counted(path, tally[role]) for role, path in other.items()})
-    server = _server(rounds, new, dcp_size, 64 if device == "cuda" else page_size, high, chunk, draft, mixed, device)
+    tally = {role: Tally() for role in ROLES}
+    wired = replace(backend.STANDARD, **{role: _counted(path, tally[role]) for role, path in (paths or {}).items()})
+    real = kernels or device == "cuda"
+    server = _server(rounds, new, dcp_size, 64 if real else page_size, high, chunk, draft, mixed, real)
+    if device == "cpu":
+        server = replace(server, dtype=torch.float32 if real else torch.bfloat16, topk=8)
     engine = Engine(server, comm=Local(dcp_size, device), watch=False, typed=typed, paths=wired)
+    with ops.kernels_on_cpu() if kernels else nullcontext():
+        return _answered(engine, rounds, new, mixed, tally)
+
+
+def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str, Tally]) -> dict:
     tokens, died, lost = [], "", Counter(ckv=0, index_k=0)
     for prompts in rounds:
         requests = []
@@ -169,8 +179,9 @@ def first_misuse(**given) -> str:
     return ""
 
 
-def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, device) -> ServerConfig:
-    gpu, width = device == "cuda", page_size * dcp_size
+def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, real) -> ServerConfig:
+    """``real``: what the real kernels ask for, heads in sixteens and pages of 64 among it."""
+    width = page_size * dcp_size
     # Every prompt keeps its own pages: what is cached of it, and what its answer and a draft's guesses take.
     pages = sum(-(-(len(p) + new + draft) // width) + 1 for prompts in rounds for p in prompts)
     return ServerConfig(
@@ -178,11 +189,10 @@ def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, device)
         page_size=page_size,
         dcp_size=dcp_size,
         layers=LAYERS,
-        heads=16 if gpu else 1,
-        index_heads=32 if gpu else 1,
-        topk=TOPK[device],
+        heads=16 if real else 1,
+        index_heads=32 if real else 1,
+        topk=64,  # what the GPU's kernels want; on a CPU fewer, so that there are more tokens than that
         chunk=chunk,
         mixed=mixed,
         draft_tokens=draft,
-        dtype=torch.bfloat16,
     )
