@@ -144,7 +144,7 @@ def test_widgets_leave_text_and_pictures():
 
     view = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}}
     kept = [output(text__plain="1a, predict: who?"), output(text__plain="VBox(children=())", text__html="<p>table</p>")]
-    bare = [output(text__plain="VBox(children=(IntSlider(value=0),))"), output()]
+    bare = [output(text__plain="VBox(children=(IntSlider(value=0),))"), output(text__plain=""), output()]
     for shown in (*kept, *bare):
         shown["data"] |= view
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=[*kept, *bare])], metadata={"widgets": {}})

@@ -130,9 +130,12 @@ def _without_widgets(nb: NotebookNode) -> NotebookNode:
 
 
 def _is_bare_widget(output: NotebookNode) -> bool:
-    """Whether nothing is left to show but a widget's own repr, such as ``VBox(children=(...))``."""
+    """Whether nothing is left to show but a widget's own repr, such as ``VBox(children=(...))``, or a line of progress that is
+    over."""
     data = output.get("data")
-    return data is not None and (not data or (set(data) == {"text/plain"} and bool(WIDGET_REPR.match(data["text/plain"]))))
+    if data is None:
+        return False
+    return not any(data.values()) or (set(data) == {"text/plain"} and bool(WIDGET_REPR.match(data["text/plain"])))
 
 
 def save(nb: NotebookNode, path: Path) -> None:
