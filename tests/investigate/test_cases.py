@@ -166,6 +166,14 @@ def test_what_each_tool_tells():
     assert [r["when"] for r in case.requests] == ["fresh"] * 3 + ["long"] * 2 + ["again"] * 3
 
 
+def test_a_grader_does_not_wait_for_the_tools(monkeypatch):
+    case = investigate.case(2, 0)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    monkeypatch.setattr(cases, "recorded", None)
+    assert set(tools(case).values()) == {"Not run while the notebook is graded."}
+    assert investigate.truth(2, 0)["rows_available"], "what a check needs is there"
+
+
 def test_the_trace_can_be_looked_at_elsewhere():
     case = investigate.case(2, 0)
     first = str(case.trace(0, count=3))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import html
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 
+from dcplab.demos.apart import while_grading
 from dcplab.engine.scheduler import Engine
 
 ACTS = {"fresh": "the questions", "long": "two long requests", "again": "the questions again"}
@@ -32,7 +32,7 @@ def line(title: str) -> Iterator[Callable[[str], None]]:
 
 def _shower(title: str) -> tuple[Callable[[str], None], Callable[[], None]]:
     # A display of another thread would end up in whatever cell runs then; and a graded notebook keeps no progress.
-    if threading.current_thread() is threading.main_thread() and "NBGRADER_EXECUTION" not in os.environ:
+    if threading.current_thread() is threading.main_thread() and not while_grading():
         if (handle := _handle()) is not None:
             return lambda text: handle.update(_both(f"{title}: {text}"), raw=True), lambda: handle.update(NOTHING, raw=True)
         if sys.stderr.isatty():

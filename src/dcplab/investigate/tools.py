@@ -11,10 +11,12 @@
 
 from __future__ import annotations
 
+import functools
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dcplab.demos.apart import while_grading
 from dcplab.engine.trace import OutsideError
 from dcplab.engine.typed import SpaceError
 from dcplab.errors import CourseError
@@ -26,6 +28,16 @@ from dcplab.investigate.told import Told, Words
 from dcplab.shown import Shown
 
 TITLES = {"fresh": "The server has just started.", "long": "Two long requests.", "again": "The same questions again."}
+
+
+def tool(method: Callable[..., Shown]) -> Callable[..., Shown]:
+    """A method that runs a server and earns no points: left out where a notebook is graded."""
+
+    @functools.wraps(method)
+    def told(case: Case, *args, **more) -> Shown:
+        return Words("Not run while the notebook is graded.") if while_grading() else method(case, *args, **more)
+
+    return told
 
 
 class Case(Words):
@@ -49,6 +61,7 @@ class Case(Words):
         """The whole story of this case, for its record: spoils the investigation."""
         return of_case(self._run)
 
+    @tool
     def trace(
         self,
         start: int | None = None,
@@ -74,6 +87,7 @@ class Case(Words):
             raise CourseError(f"There is no such access: they are numbered 0 to {len(run.seen) - 1}.")
         return _traced(page, len(chosen), len(run.seen), self.config.dcp_size)
 
+    @tool
     def strict(self) -> Shown:
         """The first index that lies outside its buffer stops the server."""
         engine = self._stopped("strict")
@@ -87,6 +101,7 @@ class Case(Words):
             "It does not say whose index it was, or which buffer. Was every index before it right, then?"
         )
 
+    @tool
     def typed(self) -> Shown:
         """The first index of one space that is used in another stops the server, before anything is stored."""
         engine = self._stopped("typed")
@@ -104,6 +119,7 @@ class Case(Words):
             f"{error.needed.an} was given {came}."
         )
 
+    @tool
     def layers(self) -> Shown:
         """Each layer held against a server with one rank that gets the same requests: where does what differ first?"""
         with progress.line(f"case {self.n}, layer by layer") as say:
@@ -125,6 +141,7 @@ class Case(Words):
     def _died(self) -> bool:
         return self._run.outcome.verdict in ("crash", "alarm")
 
+    @tool
     def lse(self) -> Shown:
         """What the sharding monitor counted in the decode steps of each act."""
         run = self._again("LSE monitor")
