@@ -91,13 +91,13 @@ def _launch(
 
 
 def _write_cases(draw: Draw) -> list[Launch]:
-    def drawn(label, size, d, rank, rows, tokens, width, block, dtype=torch.float32, **more):
-        locs = _batch(draw, rank, d, rows, *tokens)
-        return _launch(label, size, _values(draw, len(locs), width, dtype), locs, range(0, rows.stop), rank, d, block, **more)
+    def drawn(label, size, d, rank, rows, tokens, width, block, dtype=torch.float32, spare=0, **more):
+        locs, pool = _batch(draw, rank, d, rows, *tokens), range(0, rows.stop + spare)
+        return _launch(label, size, _values(draw, len(locs), width, dtype), locs, pool, rank, d, block, **more)
 
     many = 2**30 + 1024 * draw.int(3, 99)  # float32 holds it, and rounds the last rank's locs up to the next row
-    far = 2**15 + draw.int(1, 99)  # times 2^16 elements a row
-    far_locs = _batch(draw, 1, 4, range(far, far + 3), 2, 3, 1)
+    far = 2**15 + 4 * draw.int(1, 25)  # times 2^16 elements a row
+    far_locs = _batch(draw, 1, 4, range(far, far + 3), 3, 2, 1)
     far_values = _values(draw, len(far_locs), 8, torch.uint8)
     return [
         drawn("one program, rank 1 of 4", 0, 4, 1, range(2, 8), (2, 2, 1), 4, 8),
@@ -109,7 +109,7 @@ def _write_cases(draw: Draw) -> list[Launch]:
             "half precision, gaps on both sides", 5, 2, draw.int(0, 1), range(2, 12), (6, 5), 8, 4, torch.float16, gaps=(5, 3)
         ),
         drawn("a row of one element, one token a program", 6, 6, draw.int(1, 5), range(1, 6), (3, 4, 1), 1, 1),
-        drawn(f"locs past 2^31: {many:,} ranks", 7, many, many - draw.int(1, 2), range(2, 6), (3, 2), 4, 4),
+        drawn(f"locs past 2^31: {many:,} ranks", 7, many, many - draw.int(1, 2), range(2, 6), (3, 2), 4, 4, spare=1),
         _launch(
             "a pool of more than 2^31 elements", 8, far_values, far_locs, range(far, far + 3), 1, 4, 4, gaps=(2**16 - 8, 0)
         ),
@@ -254,7 +254,7 @@ def _merge_cases(draw: Draw) -> list[Case]:
             outs[rank, query], lses[rank, query] = fill, -math.inf
         return outs, lses
 
-    nan, empty_rank, nobody = math.nan, draw.int(0, 2), draw.int(0, 1)
+    nan, nobody = math.nan, draw.int(0, 1)
     example = torch.tensor([0.0, 10.0]).reshape(2, 1, 1, 1), torch.tensor([1.0, 3.0]).reshape(2, 1, 1)
     apart = drawn(3, 4, 2, 3, spread=1.0)
     apart = apart[0], apart[1] + torch.tensor([600.0, -590.0, 0.0, 300.0]).reshape(1, 4, 1) * 0.99
@@ -267,8 +267,8 @@ def _merge_cases(draw: Draw) -> list[Case]:
             ("masses 2 and 8, outputs 0 and 10", example),
             ("three equal partials", ones),
             ("three ranks, two queries", drawn(3, 2, 2, 4)),
-            ("a rank without keys, its output is 0", emptied(*drawn(3, 2, 2, 3), [(empty_rank, 0)], 0.0)),
-            ("a rank without keys, its output is NaN", emptied(*drawn(4, 2, 2, 3), [(empty_rank, 1)], nan)),
+            ("a rank without keys, its output is 0", emptied(*drawn(3, 2, 2, 3), [(draw.int(1, 2), 0)], 0.0)),
+            ("a rank without keys, its output is NaN", emptied(*drawn(4, 2, 2, 3), [(draw.int(1, 3), 1)], nan)),
             ("a query that no rank has keys for", emptied(*drawn(2, 2, 1, 3), [(0, nobody), (1, nobody)], nan)),
             ("keys on the last rank only", emptied(*drawn(4, 1, 2, 3), [(0, 0), (1, 0), (2, 0)], 1e4)),
             ("one rank", one),
@@ -276,7 +276,7 @@ def _merge_cases(draw: Draw) -> list[Case]:
             ("LSEs about -595", drawn(3, 2, 2, 3, level=-595.0)),
             ("queries whose LSEs lie 1,100 apart", apart),
             ("bf16", drawn(8, 3, 2, 8, dtype=torch.bfloat16)),
-            ("bf16, a rank without keys", emptied(*drawn(3, 2, 2, 4, 20.0, dtype=torch.bfloat16), [(empty_rank, 0)], nan)),
+            ("bf16, a rank without keys", emptied(*drawn(3, 2, 2, 4, 20.0, dtype=torch.bfloat16), [(0, 0)], nan)),
             ("strided tensors", strided),
             ("no queries", drawn(3, 0, 2, 4)),
         ]

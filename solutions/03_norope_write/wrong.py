@@ -529,7 +529,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # %% 3a float32
 # says: The row goes through float32, which rounds it up near a whole number.
 # asks: Which division never leaves the integers?
-# outcome: unsafe
 @triton.jit
 def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
     token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
