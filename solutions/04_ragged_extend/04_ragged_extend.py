@@ -23,6 +23,7 @@ import triton.language as tl
 
 from dcplab import lab, viz
 from dcplab.demos import ragged
+from dcplab.demos.server import replay
 
 lab.start("04")
 
@@ -447,6 +448,13 @@ ragged.mixed()
 # in the code all along: without the extend patch it was never evaluated, and the server answered wrongly in silence. The
 # first half of a fix made it *reachable*.
 #
+# In *typed* mode each index says what space it is in, and each buffer says what it takes. There the same server is refused at
+# the first read, before any word is wrong, and the sentence names both:
+
+# %%
+replay("above", defects="mixed", typed=True)
+
+# %% [markdown]
 # <details><summary>Expected output of 4e</summary>
 #
 # `choose_transform("mixed", True)` is `"RAGGED"`; `choose_transform("decode", True)` and `choose_transform("extend", False)`

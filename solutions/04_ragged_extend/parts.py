@@ -61,7 +61,17 @@ def _prefix_cases(draw: Draw) -> list[Case]:
         return label, (locs, _ints(lengths), rank, dcp_size)
 
     shared = _locs(draw, [6], 3, 2)
-    far = case("locs past 2^31 and 2^53", [5, 8], 4, 6, draw.int(1, 4), base=2**54)
+
+    def float64_is_right(locs, _, rank, dcp_size):
+        mine = locs[locs % dcp_size == rank]
+        return torch.equal((mine.double() / dcp_size).long(), mine // dcp_size)
+
+    def drawn_far():
+        return case("locs past 2^31 and 2^53", [5, 8], 4, 6, draw.int(1, 4), base=2**54)
+
+    far = drawn_far()
+    while float64_is_right(*far[1]):
+        far = drawn_far()
     column = case("a column of a table, int32 lengths", [10, draw.int(11, 13)], 2, 8, draw.choice([0, 5]))[1]
     return _numbered(
         [
@@ -205,6 +215,7 @@ def _transform_cases(draw: Draw) -> list[Case]:
         ("two requests, three rows", drawn([4, 7], [1, 0, 1], 4)),
         ("a request without tokens between", drawn([6, 0, 5], [2, 0, 2], 4)),
         ("more places than tokens", drawn([2, 3], [0, 1], 6)),
+        ("a row that selected nothing", drawn([4, 0, 3], [1, 0, 2], 3)),
         ("rows in another order than requests", drawn([4, 5, 6], draw.shuffled([2, 0, 1, 2]), 5)),
         ("int32", narrow(*drawn([6, 4], [1, 0, 1], 4))),
         ("strided", strided(*drawn([7, 5], [0, 1, 1], 4))),
