@@ -62,7 +62,7 @@ def check(
     cases = [case for case in drawn if mode in case.modes]
     elsewhere = len(drawn) - len(cases)
     if not cases:
-        return result("error", f"Not judged here:{_elsewhere(elsewhere, mode)}")
+        return result("error", f"Not judged here: it can only be judged {_other(mode)}.")
     wall = part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
     packed = [pack(case) for case in cases]
     launches = [case for case in packed if case["kind"] == "launch"]
@@ -237,10 +237,11 @@ def _refusal(raised: Mapping[str, Any], program: Program) -> str:
 
 def _elsewhere(count: int, mode: str) -> str:
     """What is to be said where cases were left out for want of the other mode."""
-    if not count:
-        return ""
-    where = "on a GPU" if mode == "cpu" else "in the interpreter"
-    return f" {count} more can only be judged {where}."
+    return f" {count} more can only be judged {_other(mode)}." if count else ""
+
+
+def _other(mode: str) -> str:
+    return "on a GPU" if mode == "cpu" else "in the interpreter"
 
 
 def _functions(source: str) -> list[str]:
