@@ -8,6 +8,17 @@ import torch
 import triton
 import triton.language as tl
 
+# %% 3a nothing
+# says: Nothing is written: your own tokens belong in the pool.
+# asks: Which line of the kernel changes the pool?
+@triton.jit
+def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    col = tl.arange(0, DIM)
+
 # %% 3a raw
 # says: Every rank writes every token to the row with the loc's number: no owner.
 # asks: If all ranks keep all tokens, what did sharding save?
@@ -1070,8 +1081,8 @@ def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     kv[rows] = src * mine[:, None]
 
 # %% 3b copy
-# says: A copy was written: the caller's pool is as it was.
-# asks: Does clone() share memory with kv?
+# says: The pool is as it was: nothing was written into kv itself.
+# asks: Is what you changed the caller's kv, or a copy of it?
 def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
     kv = kv.clone()
@@ -2711,6 +2722,17 @@ def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
 # asks: How often may a key be held?
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     return bool((valid_counts.sum(0) > 2 * topk_counts).any())
+
+# %% 3g nothing
+# says: Nothing is written: your own tokens belong in the pool.
+# asks: Which line of the kernel changes the pool?
+@triton.jit
+def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    col = tl.arange(0, DIM)
 
 # %% 3g raw
 # says: Every rank writes every token to the row with the loc's number: no owner.

@@ -52,6 +52,14 @@ def test_casts_are_judged_where_the_values_survive_them(exact, outcome):
     assert found.diagnosis == ("3g-positive" if exact else None)
 
 
+def test_bf16_arithmetic_that_the_interpreter_has_no_constant_for_is_not_judged():
+    key = LAB.key("3g")
+    doubled = replace(key.solution, source=key.solution.source.replace("mask=owned).to(tl.float32)", "mask=owned) * 1.0"))
+    assert doubled.source != key.solution.source
+    found = judge.check(key, doubled, seed=1, mode="cpu")
+    assert (found.outcome, found.points) == ("error", 0) and "computes bf16 wrongly" in found.message
+
+
 def test_outcomes_are_alike_within_the_tolerance_of_a_part():
     a = {"returned": (torch.tensor([1.0, float("nan")]), 3), "raised": None}
     b = {"returned": (torch.tensor([1.00001, float("nan")]), 3), "raised": None}

@@ -69,6 +69,11 @@ def watched(casts: bool = True):
             setattr(owner, name, plain)
 
 
+def constant_limit(message: str) -> str | None:
+    """A sentence if an exception's message is that of the interpreter making a constant of bf16, which it cannot."""
+    return ARITHMETIC.format("bf16") if "'InterpreterBuilder' object has no attribute 'get_bf16'" in message else None
+
+
 def loop_limit(message: str, triton_version: str) -> str | None:
     """A sentence if an exception's message is that of Triton 3.6 meeting a run-time loop bound under numpy 2.4 and later."""
     if "only 0-dimensional arrays can be converted" in message and triton_version.startswith("3.6"):

@@ -73,7 +73,8 @@ def _raised(number: int, raised: Mapping[str, Any], asked: str | None, expected:
     what = f"{raised['type']}: {first}" if first else raised["type"]
     if raised["type"] == "NotImplementedError":
         return Verdict(number, "not_attempted", "It raises NotImplementedError.")
-    if limit := inexact.loop_limit(raised["message"], modes.versions()["triton"]):
+    message = raised["message"]
+    if limit := inexact.constant_limit(message) or inexact.loop_limit(message, modes.versions()["triton"]):
         return Verdict(number, "unjudged", limit)
     if asked:
         return Verdict(
