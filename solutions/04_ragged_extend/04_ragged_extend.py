@@ -218,8 +218,8 @@ viz.workspace_picture([2, 3], [1, 1])
 
 # %% [markdown]
 # In **layout A** a request stays together, `[p0 e0 p1 e1]`, and all its tokens are where `cu_seqlens_k[request] + position`
-# says. In **layout B**, `[p0 p1 e0 e1]`, nothing has to be copied twice, and a request is in two places: no single number
-# added to a position leads to both. Both exist upstream, a few functions apart.
+# says. **Layout B**, `[p0 p1 e0 e1]`, is a plain concatenation, and a request is in two places: no single number added to a
+# position leads to both. Both exist upstream, a few functions apart.
 #
 # Write `assemble_ragged`, layout A. Rows can have any shape. About 2 lines.
 
@@ -549,9 +549,9 @@ ragged.over_gloo(ranks=4)
 #
 # *20 points, 15 minutes.*
 #
-# On the server 4c is one kernel. The batch is ragged, but a grid is a rectangle: one axis for requests, one for blocks of
-# `ROWS` rows of the longest segment. Program (i, b) makes rows b * ROWS and on of request i's segment, its prefix and then
-# its new tokens. In a short request most programs have nothing to do.
+# Your 4c goes through the requests in Python. On a GPU one launch does for all of them. The batch is ragged, but a grid is a
+# rectangle: one axis for requests, one for blocks of `ROWS` rows of the longest segment. Program (i, b) makes rows b * ROWS
+# and on of request i's segment, its prefix and then its new tokens. In a short request most programs have nothing to do.
 #
 # Lengths arrive summed up: request i's prefix begins at row `cu_prefix[i]` of `prefix` and ends before `cu_prefix[i + 1]`;
 # the same for `cu_extend`. The rows of the three buffers lie `prefix_stride`, `extend_stride` and `out_stride` elements
