@@ -136,9 +136,10 @@ def tools(case):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_tool_but_the_trace_names_the_operation_or_the_rank(seed):
+def test_no_tool_but_the_trace_names_the_operation_or_the_rank(seed, monkeypatch):
     for n in (1, 2, 3):
         case, truth = investigate.case(n, seed), investigate.truth(n, seed)
+        monkeypatch.setattr(cases, "recorded", lambda *_, n=n: cases.found(n, seed))  # a run anew would be the same
         said = tools(case)
         for name in ("strict", "typed", "layers", "lse"):
             assert truth["op"] not in said[name] and not re.search(r"ckv\.|index_k\.|workspace", said[name]), (n, name)
