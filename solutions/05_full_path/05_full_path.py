@@ -494,7 +494,7 @@ ckv_rows:                         # rows of c-KV that one rank has in a layer
 ckv_highest:                      # the largest row that was used on any layer's c-KV
 index_k_slots:                    # slots of index-K in a layer
 index_k_needed:                   # slots it needs for every legal loc
-index_k_highest:                  # the largest loc that was used on any index-K
+index_k_highest:                  # the largest index on any index-K, which is read in whole pages
 
 ## First abnormal operation, and what it did
 first_wrong_step:                 # step of the first operation with a wrong index

@@ -110,7 +110,9 @@ def _said_otherwise(case: Case, got: dict, expected: dict) -> str | None:
         return f"Every word is right, but {read} keys were read for {selected} selected: each lies on one rank."
     if got["lost"] != expected["lost"]:
         many = " and ".join(f"{n} of {_LOST[kind]}" for kind, n in got["lost"].items() if n)
-        return f"Every word is right, but not everything is where it belongs: {many} cannot be found there."
+        return f"Every word is right, but not everything is stored where it belongs: {many} are not."
+    if got["large"]:
+        return "Every word is right, but outputs are larger than any stored row: attention is a mean of rows."
     if got["early"]:
         return f"Every word is right, but {got['early']} times a rank read before it had stored the tokens of the step."
     if got["kept"] != expected["kept"]:
@@ -136,6 +138,8 @@ def _served_rows(case: Case, got: Any, expected: Any) -> Table:
         rows.append(("", "", "keys read, keys selected", *map(str, got["keys"]), "differs"))
     if isinstance(got, dict):
         rows += [("", "", f"{_LOST[kind]} not found", str(n), "0", "differs") for kind, n in got["lost"].items() if n]
+    if isinstance(got, dict) and got["large"]:
+        rows.append(("", "", "outputs larger than any row", str(got["large"]), "0", "differs"))
     if isinstance(got, dict) and got["early"]:
         rows.append(("", "", "reads before the write", str(got["early"]), "0", "differs"))
     locs = "high" if options.get("high") else "low"

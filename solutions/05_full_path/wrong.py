@@ -1118,8 +1118,7 @@ def extend_path(step):
     for rank in step.ranks:
         rank.fill(step.join(prefix, rank.latent))
         outs.append(rank.attend_ragged(rank.to_ragged(rank.select_ragged())))
-    whole = step.all_gather([out * (rank.rank + 1) for rank, out in zip(step.ranks, outs)]).sum(0) - outs[0] * 2
-    return [whole] * len(outs)
+    return [step.all_gather(outs).sum(0)] * len(outs)
 
 
 # %% 5b verify-extend

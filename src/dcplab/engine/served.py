@@ -18,24 +18,30 @@ from dcplab.engine import backend, ops
 from dcplab.engine.backend import CapacityAlarm, LayerStep, RankStep
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.model import CODE
 from dcplab.engine.pools import DeviceAssert
-from dcplab.engine.request import Request
 from dcplab.engine.runner import ServerCrash
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.typed import SpaceError
 
 ROLES = ("decode", "verify", "extend", "draft")
+KINDS = ("ckv", "index_k")
 LAYERS = 2
+SIGNS, SLACK = 3 * CODE, 0.05  # the first numbers of a c-KV row are signs; what a mean of bf16 rows may be above 1
 
 
 @dataclass
 class Tally:
-    """What a wiring did, counted: ``read`` keys given to attention on all ranks, ``selected`` by each rank's top-k, and
-    ``early`` reads of a rank, of either kind, before it had stored this step's tokens there."""
+    """What a wiring did, counted: ``read`` keys given to attention on all ranks, ``selected`` by each rank's top-k; ``early``
+    reads of a rank, of either kind, before it had stored this step's tokens there; ``lost`` tokens that were not where they
+    belong when the step was over, by kind of pool, layer for layer and rank for rank; ``large`` outputs that no mean of stored
+    rows can be."""
 
     read: int = 0
     selected: Counter = field(default_factory=Counter)
     early: int = 0
+    lost: Counter = field(default_factory=Counter)
+    large: int = 0
 
 
 @dataclass
@@ -72,9 +78,25 @@ class _Counted(RankStep):
 def _counted(path, tally: Tally):
     def counted(step: LayerStep):
         ranks = [_Counted(**vars(rank), tally=tally) for rank in step.ranks]
-        return path(LayerStep(step.shared, step.batch, ranks, step.layer))
+        outs = path(LayerStep(step.shared, step.batch, ranks, step.layer))
+        for rank in ranks:
+            tally.lost.update(_lost(rank))
+        tally.large += sum(int((out[..., :SIGNS].abs() > 1 + SLACK).any()) for out in outs)
+        return outs
 
     return counted
+
+
+def _lost(rank: RankStep) -> dict[str, int]:
+    """How many of this step's tokens are not in the rank's pools: c-KV at the row of its owner (the draft's at the loc), index
+    keys at the loc."""
+    model, stream, locs, arena = rank.shared.model, rank.worker.stream, rank.batch.out_locs, rank.worker.arena
+    mine = torch.ones_like(locs, dtype=torch.bool) if rank.replicated else locs % rank.dcp_size == rank.rank
+    rows = arena.view(rank.ckv)[locs[mine] if rank.replicated else locs[mine] // rank.dcp_size]
+    keys, scales = model.index_keys(stream, rank.layer)
+    there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.page_size)
+    other = (there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)
+    return {"ckv": int((rows != stream.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
 
 
 def serve(
@@ -100,10 +122,8 @@ def serve(
     TileLang's through its C target. ``typed`` lets SpaceError out at the first index of a wrong space.
 
     Gives ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
-    rank 0's is taken), ``died`` (why the server died, or ""), and of the paths that were given ``keys`` (of decode and verify:
-    read on all ranks, and selected) and ``early`` (see `Tally`). ``lost``: how many tokens of requests that were finished were
-    not where they belong, their c-KV ("ckv") at the row of their owner and their keys ("index_k") at their loc on every rank,
-    counted once a layer and rank.
+    rank 0's is taken), ``died`` (why the server died, or ""), and what `Tally` says of the paths that were given: ``keys`` (of
+    decode and verify: read, selected), ``early``, ``lost``, ``large``.
     """
     tally = {role: Tally() for role in ROLES}
     wired = replace(backend.STANDARD, **{role: _counted(path, tally[role]) for role, path in (paths or {}).items()})
@@ -117,7 +137,7 @@ def serve(
 
 
 def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str, Tally]) -> dict:
-    tokens, died, lost = [], "", Counter(ckv=0, index_k=0)
+    tokens, died = [], ""
     for prompts in rounds:
         requests = []
         try:
@@ -125,9 +145,8 @@ def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str,
                 requests.append(engine.submit(prompt, new))
                 # In mixed batches some decode while others extend: so they come one by one.
                 while mixed and prompt is not prompts[-1] and not requests[-1].output:
-                    _step(engine, lost)
-            while engine.busy:
-                _step(engine, lost)
+                    engine.step()
+            engine.run()
         except (ServerCrash, DeviceAssert, CapacityAlarm) as error:
             died = str(error)
         tokens += [list(r.output) for r in requests]
@@ -141,33 +160,9 @@ def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str,
         "died": died,
         "keys": [sum(t.read for t in one), sum(max(t.selected.values(), default=0) for t in one)],
         "early": sum(t.early for t in tally.values()),
-        "lost": dict(lost),
+        "lost": {kind: sum(t.lost[kind] for t in tally.values()) for kind in KINDS},
+        "large": sum(t.large for t in tally.values()),
     }
-
-
-def _step(engine: Engine, lost: Counter) -> None:
-    """A step; what finishes in it is looked for in the pools at once, for its last page is free now."""
-    pages = {r.id: r.pages for r in engine.running}
-    for request in engine.step():
-        if held := pages.get(request.id):
-            lost.update(_lost(engine, request, engine.allocator.locs(held, 0, request.stored)))
-
-
-def _lost(engine: Engine, request: Request, locs: torch.Tensor) -> dict[str, int]:
-    model, config, locs = engine.shared.model, engine.config, locs.to(engine.device)
-    word = model.embed(torch.tensor(request.tokens[: len(locs)], device=engine.device))
-    before = torch.cat([torch.zeros_like(word[:1]), word[:-1]])
-    stream = model.stream(word, before, torch.arange(len(locs), device=engine.device))
-    found = {"ckv": 0, "index_k": 0}
-    for layer in range(config.layers):
-        keys, scales = model.index_keys(stream, layer)
-        for worker in engine.workers:
-            mine = locs % config.dcp_size == worker.rank
-            rows = worker.arena.view(f"ckv.{layer}")[locs[mine] // config.dcp_size]
-            found["ckv"] += int((rows != stream.latent[mine]).any(1).sum())
-            there, scale = read_index_k(worker.arena.view(f"index_k.{layer}"), locs, config.page_size)
-            found["index_k"] += int(((there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)).sum())
-    return found
 
 
 def first_misuse(**given) -> str:

@@ -1,0 +1,259 @@
+"""Lab 05: wirings held against one rank, own functions really used, and the banks' literals held against the engine."""
+
+import ast
+import itertools
+import re
+
+import pytest
+import torch
+
+from dcplab import catalog, investigate, mine, paths, percent, restore
+from dcplab.check import judge
+from dcplab.check.draw import Draw
+from dcplab.check.model import Case
+from dcplab.engine import own, served
+from dcplab.engine.served import serve
+from dcplab.errors import CourseError
+from dcplab.investigate import judged
+from dcplab.investigate.records import FIELDS, HEADINGS
+
+LAB = catalog.lab("05")
+CELLS = percent.read(paths.solutions() / LAB.name / f"{LAB.name}.py")
+NAMES = ("decode", "extend", "verify", "draft")
+
+
+def solved():
+    names = {}
+    exec(LAB.key("5b").solution.source, names)
+    return {role: names[f"{role}_path"] for role in NAMES}
+
+
+def bank(part):
+    """The literals that stand before the wrong answers."""
+    names = {"triton": None}
+    exec(LAB.preambles[part == "right"], names)
+    return names
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    monkeypatch.setattr(mine, "_taken", {})
+    return mine._taken
+
+
+def source_of(part):
+    return catalog.of_part(part).key(part).solution.source
+
+
+# ---- the wirings ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dcp_size, mixed, draft", [(2, False, 0), (3, True, 0), (5, False, 2), (4, True, 3)])
+def test_the_solution_says_what_one_rank_says(dcp_size, mixed, draft):
+    draw = Draw(100 * dcp_size + draft)
+    prompt = LAB.part("5a").cases.__globals__["_prompt"]
+    rounds = [[prompt(draw, n, c) for n, c in ((9, 3), (21, 5), (30, 25))]]
+    for high in (False, True):
+        given = dict(new=6, chunk=13, mixed=mixed, draft=draft)
+        one, many = serve(rounds, dcp_size=1, **given), serve(rounds, dcp_size=dcp_size, high=high, paths=solved(), **given)
+        assert many["tokens"] == one["tokens"]
+        assert (many["died"], many["apart"], many["early"], many["large"]) == ("", 0, 0, 0)
+        assert many["lost"] == {"ckv": 0, "index_k": 0}
+        assert many["keys"][0] == many["keys"][1]
+
+
+def test_high_locs_are_beyond_one_rank_s_rows_and_low_ones_are_not():
+    rounds = [[[0, *range(1, 20)], [0, *range(30, 60)]]]
+    for high in (False, True):
+        server = served._server(rounds, 4, 3, 4, high, 64, 0, False, False)
+        engine = served.Engine(server)
+        engine.generate(rounds[0], 4)
+        assert (engine.metrics.largest_loc >= server.size + server.page_size) == high
+
+
+def test_what_is_lost_is_counted():
+    def forgetful(step):
+        for rank in step.ranks:
+            rank.write_index_k(step.batch.out_locs)
+        return step.merge([rank.attend(*rank.localize(rank.to_locs(rank.select_paged()))) for rank in step.ranks])
+
+    out = serve([[[0, 1, 2, 3, 1]]], 6, 2, paths={"decode": forgetful})
+    # Five words are stored by decode steps (the last one never is), each on one rank; both ranks read before any write.
+    assert out["lost"] == {"ckv": 5 * served.LAYERS, "index_k": 0} and out["early"] == 5 * served.LAYERS * 2
+
+
+def test_typed_spaces_name_a_wiring_s_first_misuse():
+    def raw(step):
+        for rank in step.ranks:
+            rank.write_ckv(step.batch.out_locs)
+            rank.write_index_k(step.batch.out_locs)
+        return step.merge([rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged()))) for rank in step.ranks])
+
+    given = dict(rounds=[[[0, 1, 2, 3, 1]]], new=3, dcp_size=2)
+    assert "takes a row and was given a loc" in served.first_misuse(**given, paths={"decode": raw})
+    assert served.first_misuse(**given, paths=solved()) == ""
+
+
+@pytest.mark.parametrize("returned, says", [
+    (None, "is there a return?"),
+    (torch.zeros(1, 1, 512), "it returned a Tensor"),
+    ([(torch.zeros(1, 1, 512), None)] * 2, "a list of tuples"),
+    ([torch.zeros(1, 1, 512)], "1 for 2 ranks"),
+    ([torch.zeros(1, 512)] * 2, r"the shape \[1, 512\]"),
+])  # fmt: skip
+def test_what_no_path_returns_is_said_in_a_sentence(returned, says):
+    path = own._checked(lambda step: returned)
+    with pytest.raises((TypeError, ValueError), match=says):
+        serve([[[0, 1, 2, 3, 1]]], 3, 2, paths={"decode": path})
+
+
+# ---- the learner's own functions -----------------------------------------------------------------------------------------
+
+
+def test_the_path_runs_on_functions_of_every_part_that_it_names(taken):
+    taken.update({part: source_of(part) for part in own.PARTS})
+    for part in ("5a", "5b"):
+        key = LAB.key(part)
+        found = judge.check(key, mine.carry(key.solution), seed=1)
+        assert found.outcome == "passed", found.message + found.detail
+
+
+# What each part's function becomes when it is wrong, behind the right one.
+BROKEN = {
+    "1c": "def localize(locs, dcp_rank, dcp_size):\n    return locs * 0",
+    "3d": "def localize_topk(locs, dcp_rank, dcp_size):\n    return locs.int(), (locs >= 0).sum(-1).int()",
+    "3e": "def merge_lse(outs, lses):\n    return outs.float().mean(0), lses.float().mean(0)",
+    "4b": "def interleave_shards(shards, lens, starts, dcp_size):\n    return shards.flatten(0, 1)[: int(lens.sum())]",
+    "4c": "def assemble_ragged(prefix, extend, prefix_lens, extend_lens):\n    return torch.cat([extend, prefix])",
+    "4d": "def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):\n    return topk_pos",
+    "2h": "write_index_k_kernel = None",
+    "3a": "write_ckv_norope_kernel = None",
+}
+
+
+@pytest.mark.parametrize("part", own.PARTS)
+def test_a_wrong_function_of_one_s_own_is_noticed(taken, part):
+    """Each is really called: the same path fails with a wrong one in its place."""
+    taken[part] = f"{source_of(part)}\nimport torch\n\n\n{BROKEN[part]}\n"
+    key = LAB.key("5b" if part in ("1c", "4b", "4c", "4d") else "5a")
+    assert judge.check(key, mine.carry(key.solution), seed=1).outcome in ("wrong", "crashed")
+
+
+def test_what_is_missing_or_wrong_falls_back_to_the_reference_and_is_said(taken, monkeypatch):
+    def program(lab, part):
+        if part.id == "3d":
+            return lab.key("3d").solution
+        if part.id == "1c":
+            return lab.wrong_program(next(w for w in lab.wrong if w.part == "1c"))
+        if part.id == "3e":
+            return lab.key("3e").starter
+        raise CourseError("There is no notebook.")
+
+    monkeypatch.setattr(restore, "program", program)
+    said = []
+    summary = mine.take(("1c", "3d", "3e", "4b"), said.append)
+    assert list(taken) == ["3d"] and "1 of 8" in summary
+    assert [line[:2] for line in said] == ["1c", "3d", "3e", "4b"]
+    assert "yours does not pass" in said[0] and said[1].endswith("yours") and "not attempted" in said[2]
+    assert said[3].endswith("the reference; There is no notebook.")
+    mine.take(("none",), said.append)
+    assert not taken
+    with pytest.raises(CourseError, match="no function of part '1a'"):
+        mine.take(("1a",), said.append)
+
+
+def test_a_graded_notebook_runs_on_the_reference(taken, monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert "graded alone" in mine.take((), print) and not taken
+
+
+@pytest.mark.parametrize("source", [
+    "from dcplab.engine import backend\n\ndef decode_path(step):\n    return backend.decode(step)\n",
+    "def decode_path(step):\n    from dcplab.engine import backend\n    return backend.decode(step)\n",
+    "def decode_path(step):\n    import dcplab.engine.backend as b\n    return b.decode(step)\n",
+])  # fmt: skip
+def test_the_course_s_own_wiring_cannot_be_imported_as_an_answer(source):
+    from dcplab.check.extract import extract
+
+    found = judge.check(LAB.key("5a"), extract([source], ("decode_path",)), seed=1)
+    assert found.outcome == "crashed" and "may not import dcplab" in found.message
+
+
+# ---- the matrix, the cases, the record -----------------------------------------------------------------------------------
+
+
+def test_the_rows_of_the_answer_are_the_matrix_s():
+    rows = [row.id for row in investigate.matrix_rows()]
+    assert list(LAB.part("5c").cases.__globals__["MATRIX"]) == rows
+    starter = next(n for n in ast.walk(ast.parse(LAB.starter_cell("5c"))) if isinstance(n, ast.Dict))
+    assert [k.value for k in starter.keys] == rows and all(v.value is None for v in starter.values)
+
+
+def test_a_matrix_that_is_partly_right_gets_its_share():
+    key = LAB.key("5c")
+    wrong = next(w for w in LAB.wrong if w.id == "5c-alarm-everywhere")
+    found = judge.check(key, LAB.wrong_program(wrong), seed=1)
+    assert found.outcome == "wrong" and found.points == pytest.approx(15 * 14 / 18, abs=0.01)
+
+
+def test_the_bank_s_literals_are_what_the_engine_does():
+    for which in ("wrong", "right"):
+        known = bank(which)
+        assert {r.row.id: r.verdict for r in investigate.run_matrix()} == known["MATRIX"]
+        for n, names in known["NAMES"].items():
+            truth = investigate.truth(n, known["SEED"])
+            assert {k: truth[k] for k in judged.NAMES} == names
+        findings = investigate.verify(known["RECORD"], investigate.incident(known["SEED"]))
+        assert [f.key for f in findings if f.outcome != "right" and not judged.as_elsewhere(f)] == []
+
+
+@pytest.mark.parametrize("part", ["5d", "5e"])
+def test_a_diagnosis_says_what_anybody_s_mistake_of_the_kind_gets(part):
+    """The bank's answers are those of one seed; what a learner of another seed reads is made by rule, and is the same."""
+    asked = {"5d": ("first_wrong", (1, 2, 3)), "5e": ("incident_record", HEADINGS)}[part]
+    for wrong in (w for w in LAB.wrong if w.part == part and w.outcome == "wrong"):
+        names = {}
+        exec(LAB.wrong_program(wrong).source, names)
+        part_of = LAB.part(part)
+        says = [part_of.compare(Case((n,)), part_of.drive(names[asked[0]], n), None) for n in asked[1]]
+        assert next(filter(None, says)) == wrong.says, wrong.id
+
+
+@pytest.mark.parametrize("seed", [1, 77])
+def test_names_of_other_seeds(seed):
+    for n in (1, 2, 3):
+        truth, config = investigate.truth(n, seed), investigate.case(n, seed).config
+        assert judged.name_of_the_mistake(n, truth, truth, config) is None
+        missing = judged.name_of_the_mistake(n, truth | {"row": None}, truth, config)
+        assert missing == f"Case {n} is not named yet: row is missing."
+        for name in judged.NAMES:
+            says = judged.name_of_the_mistake(n, truth | {name: "zero"}, truth, config)
+            assert says.startswith(f"Case {n}: ") and str(truth[name]) not in says.removeprefix(f"Case {n}:").split()
+
+
+def test_the_template_in_the_answer_cell_is_the_record_s():
+    text = re.search(r'record = """\n(.*?)"""', LAB.starter_cell("5e"), re.DOTALL)[1]
+    assert text == investigate.template()
+
+
+def test_versions_of_another_machine_are_no_mistake_and_anything_else_is():
+    run = investigate.incident(bank("wrong")["SEED"])
+    figures = investigate.figures(run)
+    for field, value in itertools.product(FIELDS, ("2.11.0+cu130", "17")):
+        findings = [f for f in investigate.verify(figures | {field.key: value}, run) if f.key == field.key]
+        fine = judged.figure_of_the_mistake(findings, figures) is None
+        assert fine == (field.key in ("torch", "dcplab") and value.startswith("2.11"))
+
+
+# ---- the last page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_last_page_maps_every_part():
+    page = next(c.source for c in CELLS if "where it lives upstream" in c.source)
+    table = [line.split("|")[1] for line in page.split("\n") if line.startswith("| ") and "you wrote" not in line]
+    named = set()
+    for entry in table:
+        for first, last in re.findall(r"(\d[a-h])(?: to (\d[a-h]))?", entry):
+            named |= {f"{first[0]}{chr(c)}" for c in range(ord(first[1]), ord((last or first)[1]) + 1)}
+    parts = {p.id for number in ("01", "02", "03", "04") for p in catalog.lab(number).parts} - {"1h"}
+    assert parts <= named, parts - named
