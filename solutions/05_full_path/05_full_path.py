@@ -626,10 +626,10 @@ lab.progress()
 #
 # | you wrote | upstream | patch |
 # |---|---|---|
-# | 1a to 1d: owner, row, localize | `layers/dcp/layout.py` | |
+# | 1a to 1d, 1h: owner, row, localize | `layers/dcp/layout.py` | |
 # | 1e, 1f: pages and page tables | `mem_cache/allocator/paged.py`, `dsa_backend.py` | |
 # | 1g, 4f: flattened locs, capacity | `dsa_backend.py`, `init_forward_metadata` | #15086, #36989 |
-# | 2a to 2c: largest loc, scale, slots | `mem_cache/kv_cache_configurator.py` | #32828, #33348, #36989 |
+# | 2a to 2d: largest loc, scale, slots | `mem_cache/kv_cache_configurator.py` | #32828, #33348, #36989 |
 # | 2e: bounds | `mem_cache/memory_pool.py`, `maybe_detect_oob` | #33432 |
 # | 2f: the wrapper | `mem_cache/memory_pool.py`, `HybridLinearKVPool` | #36989 |
 # | 2g: the bill | `mem_cache/pool_configurator.py` | #39330 |
