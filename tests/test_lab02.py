@@ -1,10 +1,12 @@
 """The solutions of lab 02 against counting: every loc that the engine's allocator really issues, on many small servers."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from dcplab import catalog
+from dcplab.check import judge
 from dcplab.engine.allocator import PagedAllocator
 
 LAB = catalog.lab("02")
@@ -71,3 +73,14 @@ def test_the_figures_of_the_report():
     bill = solved("2g")
     assert bill["index_k_extra_bytes"](11, size, dcp_size) == 4_632_182_016
     assert bill["capacity_gain"](11, 11, 1024, dcp_size) == pytest.approx(4.446, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("whole-index-k", "gain-d"), ("no-scales", "gain-one-rank"), ("one-layer", "gain-whole")]
+)
+def test_of_two_functions_with_a_mistake_each_the_first_is_named(first, second):
+    """An answer that forgets one thing in one function and another in the next agrees with no answer of the bank as a whole."""
+    bank = {wrong.id: wrong.source for wrong in LAB.wrong}
+    halves = [bank[f"2g-{slug}"] for slug in (first, second)]
+    found = judge.check(LAB.key("2g"), LAB.wrong_program(replace(LAB.wrong[0], part="2g", source="\n\n".join(halves))), seed=5)
+    assert found.diagnosis == f"2g-{first}", found.message

@@ -13,7 +13,7 @@
 # rank's share of c-KV. So a perfectly legal loc can have no slot. The write happens anyway, and somebody else pays.
 #
 # You find out how far locs go, which buffer breaks at which loc, and what each of them must be. On the way you find that the
-# published fix is still 448 slots short, build the test that shows it, and write the kernel that does the writing.
+# published fix is still 448 slots short, run the test that shows it, and write the kernel that does the writing.
 
 # %%
 import torch
@@ -35,8 +35,8 @@ lab.start("02")
 # sparse-attention layers that recites, finds and counts. It has one defect here: index-K is as large as one rank's c-KV,
 # C + P = 772 slots. Everything else is right.
 #
-# It gets three questions, then two long requests, then the same questions again. First with long requests that stay below
-# loc 772:
+# It gets three questions, then two long requests, then the same questions again. In the tables, *slots* is what a buffer has
+# and *legal* how many indices it must be able to take. First with long requests that stay below loc 772:
 
 # %%
 replay("below")
@@ -59,9 +59,10 @@ print(above)
 replay("full")
 
 # %% [markdown]
-# Layer 1's index-K is the last large buffer of a rank. What overflows *there* runs into a recurrent state, then into memory
-# that nobody uses, and in the end into memory that is not mapped. Only this last step is a crash. So one defect has three
-# symptoms, right, wrong and dead, and which one you get depends on how high the locs go and on who lives next door.
+# Layer 1's index-K is the last large buffer of a rank. What overflows *there* runs into a recurrent state (`conv_state`, of
+# the model's linear layers), then into memory that nobody uses, and in the end into memory that is not mapped. Only this last
+# step is a crash. So one defect has three symptoms, right, wrong and dead, and which one you get depends on how high the locs
+# go and on who lives next door.
 #
 # Here is one rank's memory after the second run, region by region, with what was written across the borders.
 
@@ -80,7 +81,7 @@ replay("above", strict=True)
 #
 # The report says that the server broke after about 640,000 tokens. It is tempting to read that as "after so much traffic".
 # Here are eight requests, one after another, on a server with every patch. Finished requests are freed. Before you run it:
-# by the eighth, 1,200 tokens have been through. What is the largest loc that was used?
+# by the end of the eighth, 1,216 tokens have been through. What is the largest loc that was used?
 
 # %%
 traffic(keep=False)
@@ -390,8 +391,9 @@ viz.memory_map(
 #
 # * The check before the c-KV write held locs against the number of rows: a false alarm for legal locs. #33432 multiplied its
 #   bound by D. For a draft, whose size has been multiplied already, it is D times too large now, and never fires.
-# * The capacity assert on the flattened page table did the same. The report met it *after* the first fix: loc 2,937,855
-#   against a bound of 382,976. #36989 made the bound C * D + P, which still rejects the last (D - 1) * P legal locs.
+# * The capacity assert on the flattened page table held locs against the number of rows, too. The report met it *after* the
+#   first fix: loc 2,937,855 against a bound of 382,976. #36989 made the bound C * D + P, which still rejects the last
+#   (D - 1) * P legal locs.
 #
 # The first as it was, and the second as #36989 left it, on a server that has no other defect:
 
@@ -460,14 +462,16 @@ lab.check("2e")
 # had a parameter for the size of index-K, with a default. The wrapper did not have it. Whoever computed the right number had
 # no way to hand it in, and the default, one rank's size, won without a word.
 #
-# A second trap waits beside it. Others ask the wrapper how large index-K is, and whether c-KV writes are localized. The
-# builder may change the inner pool after the wrapper was built; for a draft it turns `dcp_localized_writes` off. A wrapper
-# that took a copy now says one thing while its pool does another.
+# A second trap waits beside it. Others ask the wrapper how large index-K is, and whether c-KV writes are localized, that is,
+# turned into rows of this rank as in lab 01. The builder may change the inner pool after the wrapper was built; for a draft it
+# turns `dcp_localized_writes` off.
 
 # %%
 lab.predict("2f")
 
 # %% [markdown]
+# A wrapper that took a copy says one thing while its pool does another. Yours takes none.
+#
 # Write `HybridPool`. It builds its inner pool once. Its two properties always show the inner pool's present values, and
 # setting them raises `AttributeError`. About 8 lines; the properties are yours to add.
 
@@ -583,7 +587,7 @@ if extra is not None:
 #
 # `index_k_extra_bytes(11, 455_744, 8)` is `4632182016`. `capacity_gain(11, 11, 1024, 8)` is about `4.446`: index-K costs a rank
 # 11,616 bytes for each row, more than the 11,264 of c-KV. In a model where only 21 of 78 layers have an indexer the gain is
-# better.
+# better. With D = 64 it is about `7.811`. It ends at 1156 / 132, about 8.76: then index-K is the whole bill.
 # </details>
 # <details><summary>Stuck?</summary>
 #
@@ -717,8 +721,8 @@ memcheck()
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That the buffer is large enough: no kernel can see that. That the address fits where it is computed: loc times the bytes of a
-# page passes 2^31 at 16 million locs, and the buffers here are too small to show it. And nothing about speed.
+# That the buffer is large enough: no kernel can see that. That the address fits where it is computed: 132 bytes
+# a loc pass 2^31 at 16 million locs, and the buffers here are too small to show it. And nothing about speed.
 # </details>
 
 # %% [markdown]
@@ -732,7 +736,7 @@ lab.progress()
 #
 # * say how far locs go on any server, and at which loc, which page and which share of the pool each buffer breaks;
 # * size a replicated buffer, and give each assert the bound of the space that it checks;
-# * build the boundary test that finds the last 448 slots, and explain why traffic does not;
+# * test a size at its boundary, where the last 448 slots show, and explain why traffic does not show them;
 # * tell the three faces of one index past the end, and say what a canary, strict mode and a sanitizer each see;
 # * ask the second question of this course: *how far can this index go, and does the buffer go as far?*
 #

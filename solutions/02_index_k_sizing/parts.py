@@ -37,10 +37,10 @@ def _pages(draw: Draw, low: int = 3, high: int = 9) -> int:
 
 
 def _huge(draw: Draw, rest: int) -> int:
-    """A size past 2^53, for pages of 3 with ``rest`` rows over, which neither float64 nor a bit mask rounds down rightly."""
+    """A size past 2^53, for pages of 3 with ``rest`` rows over, which neither bit masks nor float64 round down rightly."""
     while True:
         size = 3 * (2**57 + draw.int(10**6, 10**9)) + rest
-        if int(size / 3) != size // 3 and size & ~2 != size - rest:
+        if len({size // 3, int(size / 3), int(float(size)) // 3}) == 3 and size & ~2 != size - rest:
             return size
 
 
@@ -138,10 +138,7 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
         return built[-1]
 
     def look(pool, name):
-        try:
-            value = getattr(pool, name)
-        except AttributeError as e:
-            return f"AttributeError: {e}"
+        value = getattr(pool, name)
         return value if isinstance(value, int | float | str | None) else f"a {type(value).__name__}"
 
     def put(pool, name, value):
@@ -303,12 +300,10 @@ PARTS = [
             "The page after the last one would start at (C // P + 1) * P * D. The loc before that is the largest.",
         ),
         prediction=Prediction(
-            question=(
-                "C = 12, P = 4, D = 2. The allocator has pages 1, 2 and 3 to give, of 8 locs each. What is the largest loc?"
-            ),
-            answer="31",
-            because="Page 3 is locs 24 to 31. C * D - 1 would be 23: it forgets that page 0 takes up eight numbers.",
-            choices=("11", "15", "23", "31"),
+            question="C = 20, P = 4, D = 2. The allocator has pages 1 to 5 to give, of 8 locs each. What is the largest loc?",
+            answer="47",
+            because="Page 5 is locs 40 to 47. C * D - 1 would be 39: it forgets that page 0 takes up eight numbers.",
+            choices=("19", "23", "39", "47"),
         ),
     ),
     Part(
@@ -327,13 +322,16 @@ PARTS = [
             "The scale is dcp_size for a draft worker and 1 for anybody else; the pool's page is page_size times the scale.",
         ),
         prediction=Prediction(
-            question="The draft model's pool is whole on every rank. P = 64, D = 8. How long is a page of it?",
-            answer="512",
-            because=(
-                "It is addressed by loc, and the allocator counts locs in pages of P * D. Its last page must be as "
-                "long as theirs."
+            question=(
+                "Between the two pull requests the draft has C * D + P rows on every rank. A pool fills to its last page. "
+                "What does the server do?"
             ),
-            choices=("8", "64", "512", "4096"),
+            answer="writes past the draft's end",
+            because=(
+                "The last page is P * D locs, and only P of them have a row. The run after your check shows what lay behind: "
+                "index-K, and one answer is wrong."
+            ),
+            choices=("goes on, since no loc comes so far", "refuses the last page", "writes past the draft's end", "crashes"),
         ),
     ),
     Part(
@@ -352,13 +350,15 @@ PARTS = [
             "One slot more than largest_loc(size // scale, page_size, dcp_size); that is a multiple of page_size already.",
         ),
         prediction=Prediction(
-            question="#36989 gives index-K C * D + P slots. C = 12, P = 4, D = 2: that is 28. What happens at loc 28?",
-            answer="it is legal and has no slot",
-            because=(
-                "Locs go to 31. The spare page of a buffer that is addressed by loc is P * D slots, and 28 leaves "
-                "only P of them."
+            question=(
+                "#36989 gives index-K C * D + P slots. C = 20, P = 4, D = 3: that is 64. How many legal locs have no slot?"
             ),
-            choices=("it is never issued", "it is legal and has no slot", "it is the last slot", "it belongs to rank 1"),
+            answer="8",
+            because=(
+                "Page 5 is locs 60 to 71, and slots end at 63. The spare page of a buffer that is addressed by loc is P * D = "
+                "12 slots, and this leaves P = 4: (D - 1) * P are missing."
+            ),
+            choices=("0", "4", "8", "12"),
         ),
     ),
     Part(
@@ -408,10 +408,16 @@ PARTS = [
             "(size // page_size + 1) * page_size.",
         ),
         prediction=Prediction(
-            question="The report says max_idx = 2,937,855 against a bound of 382,976 = C + P, with D = 8. What was wrong?",
-            answer="the bound",
-            because="The table holds locs, which go to 3,063,807 there. The index was legal, its bound was one for rows.",
-            choices=("the index", "the bound", "the table's length", "nothing"),
+            question=(
+                "C = 14, P = 4, D = 2: c-KV has C + P = 18 rows on a rank. What is the tightest right bound for a row, after "
+                "the division?"
+            ),
+            answer="16",
+            because=(
+                "14 rows make 3 pages, and page 0 comes before them: legal rows go to 15. Rows 16 and 17 exist, but no loc "
+                "leads there."
+            ),
+            choices=("14", "16", "18", "32"),
         ),
     ),
     Part(
@@ -463,8 +469,8 @@ PARTS = [
         ),
         prediction=Prediction(
             question=(
-                "11 layers, a c-KV row of 1,024 bytes, an index-K slot of 132, D = 8, the same memory. How many "
-                "times more tokens fit?"
+                "11 layers, a c-KV row of 1,024 bytes, an index-K slot of 132, D = 8, the same memory a rank. "
+                "How many times as many tokens does the server hold?"
             ),
             answer="about 4.4",
             because=(

@@ -147,6 +147,26 @@ def largest_loc(size, page_size, dcp_size):
 def largest_loc(size, page_size, dcp_size):
     return torch.tensor((size // page_size + 1) * page_size * dcp_size - 1)
 
+# %% 2a widened-division
+# says: size counts a rank's rows: it fills size // P pages, not size // (P * D).
+# asks: How many rows of one rank does an allocator page take?
+# family: M10
+def largest_loc(size, page_size, dcp_size):
+    width = page_size * dcp_size
+    return (size // width + 1) * width - 1
+
+# %% 2a page-id
+# says: This is the last page that is issued; its last loc is asked for.
+# asks: Page 3 of a pool with P * D = 8 is locs 24 to 31. Which is its largest?
+def largest_loc(size, page_size, dcp_size):
+    return size // page_size
+
+# %% 2a float64-sum
+# says: The 1 is added in float64, where it is lost in numbers past 2^53.
+# asks: Which division never leaves the integers?
+def largest_loc(size, page_size, dcp_size):
+    return int(size / page_size + 1) * page_size * dcp_size - 1
+
 # %% 2b always-scaled
 # says: The target is scaled too: its c-KV is sharded, so a rank needs C rows, not C*D.
 # asks: Which of the two pools is whole on every rank?
@@ -217,6 +237,16 @@ def pool_page_size(page_size, scale):
 # asks: How long is a page of the target's pool, whose scale is 1?
 def pool_page_size(page_size, scale):
     return scale
+
+# %% 2b as-it-was
+# says: Nothing grows: this is the draft before both pull requests.
+# asks: Where does rank 0 keep the draft's row for loc 7, and where does the last page end?
+# family: M10
+def loc_space_scale(is_draft_worker, dcp_size):
+    return 1
+
+def pool_page_size(page_size, scale):
+    return page_size
 
 # %% 2c default
 # says: This is one rank's c-KV again, C + P: index-K is addressed by loc on every rank.
@@ -326,6 +356,34 @@ def index_k_slots(size, page_size, dcp_size, scale):
 # asks: Which division drops the remainder?
 def index_k_slots(size, page_size, dcp_size, scale):
     return (size / scale // page_size + 1) * page_size * dcp_size
+
+# %% 2c times-d-plus-page
+# says: A draft is multiplied by D again; and the spare page is P long, not P*D.
+# asks: What is size for a draft, and how long is the last allocator page?
+# family: M12
+def index_k_slots(size, page_size, dcp_size, scale):
+    return size * dcp_size + page_size
+
+# %% 2c all-times-d
+# says: All is multiplied by D: a draft's size again, and a tail that fills no page.
+# asks: What is size // scale for a draft?
+# family: M12
+def index_k_slots(size, page_size, dcp_size, scale):
+    return (size + page_size) * dcp_size
+
+# %% 2c draft-rests
+# says: Right for a target. A draft's leftover rows add up to pages nobody issues.
+# asks: How many whole pages do 14 rows of a rank make when a page has 4, whatever D is?
+def index_k_slots(size, page_size, dcp_size, scale):
+    if scale > 1:
+        return (size // page_size + dcp_size) * page_size
+    return (size // page_size + 1) * page_size * dcp_size
+
+# %% 2c float64-size
+# says: The size goes through float64, which loses odd numbers past 2^53.
+# asks: Which division never leaves the integers?
+def index_k_slots(size, page_size, dcp_size, scale):
+    return (int(size / scale) // page_size + 1) * page_size * dcp_size
 
 # %% 2d size
 # says: The spare page is forgotten: the buffers have page_size more than size.
@@ -449,6 +507,22 @@ def first_loc_out(consumer, size, page_size, dcp_size):
     first = max((whole * dcp_size if consumer == "draft" else whole) + page_size, page_size * dcp_size)
     return first if first <= largest_loc(size, page_size, dcp_size) else None
 
+# %% 2d ckv-scaled
+# says: c-KV is sharded: the norope write meets size + page_size rows, not D times it.
+# asks: Which of the three was made D times larger?
+# family: M12
+def first_loc_out(consumer, size, page_size, dcp_size):
+    slots = size + page_size if consumer == "index_k" else size * dcp_size + page_size
+    first = max(slots, page_size * dcp_size)
+    return first if first <= largest_loc(size, page_size, dcp_size) else None
+
+# %% 2d clamped
+# says: Where every loc fits the answer is None; the largest loc is one that fits.
+# asks: What is the largest loc when dcp_size is 1, and does it have a slot?
+def first_loc_out(consumer, size, page_size, dcp_size):
+    first = max((size * dcp_size if consumer == "draft" else size) + page_size, page_size * dcp_size)
+    return min(first, largest_loc(size, page_size, dcp_size))
+
 # %% 2e all-times-d
 # says: Not every assert is multiplied by D: ckv_row has been divided already.
 # asks: What is the largest row that a rank has?
@@ -464,7 +538,7 @@ def check_bound(consumer, size, page_size, dcp_size):
     return (size // page_size + 1) * page_size
 
 # %% 2e all-pool-rows
-# says: Every index is held against a rank's rows, C + P, as the unpatched server does.
+# says: A loc is held against a rank's rows, C + P, as on the unpatched server.
 # asks: Which of the five has been divided by D?
 # family: M11
 def check_bound(consumer, size, page_size, dcp_size):
@@ -566,6 +640,46 @@ def check_bound(consumer, size, page_size, dcp_size):
     rows = (int(size / page_size) + 1) * page_size
     return rows if consumer == "ckv_row" else rows * dcp_size
 
+# %% 2e page-table-as-pool
+# says: The flattened page table has locs; C + P, which the report met, counts rows.
+# asks: Who reads the flattened page table, and by which index?
+# family: M11
+def check_bound(consumer, size, page_size, dcp_size):
+    rows = (size // page_size + 1) * page_size
+    return size + page_size if consumer == "flattened_page_table" else rows if consumer == "ckv_row" else rows * dcp_size
+
+# %% 2e page-table-as-pages
+# says: The flattened page table is taken for a table of pages; its entries are locs.
+# asks: What does the last row of the table of consumers say of its entries?
+# family: M9
+def check_bound(consumer, size, page_size, dcp_size):
+    pages = size // page_size + 1
+    factor = {"ckv_row": page_size, "flattened_page_table": 1}.get(consumer, page_size * dcp_size)
+    return pages * factor
+
+# %% 2e draft-size-scaled
+# says: The draft's size is multiplied first: its bound is D times too large.
+# asks: How many locs are there, whoever reads them?
+# family: M12
+def check_bound(consumer, size, page_size, dcp_size):
+    rows = (size // page_size + 1) * page_size
+    if consumer == "draft_loc":
+        return (size * dcp_size // page_size + 1) * page_size * dcp_size
+    return rows if consumer == "ckv_row" else rows * dcp_size
+
+# %% 2e all-capacity
+# says: (C + P) * D for all: no bound for rows, and too loose where C is no whole pages.
+# asks: Which of the five has been divided by D?
+# family: M11
+def check_bound(consumer, size, page_size, dcp_size):
+    return (size + page_size) * dcp_size
+
+# %% 2e row-size
+# says: size leaves out page 0, so the rows of the last page are rejected.
+# asks: Which page is the last, when the first that is issued is page 1?
+# family: M10
+def check_bound(consumer, size, page_size, dcp_size):
+    return size if consumer == "ckv_row" else largest_loc(size, page_size, dcp_size) + 1
 
 # %% 2f forgot
 # says: The size was not passed on: the inner pool falls back to its own default.
@@ -634,7 +748,7 @@ class HybridPool:
         return self._dcp_localized_writes
 
 # %% 2f flag-copied
-# says: dcp_localized_writes is a copy: the configurator turns it off later, for drafts.
+# says: dcp_localized_writes is a copy: the builder turns it off later, for drafts.
 # asks: When is dcp_localized_writes decided?
 class HybridPool:
     def __init__(self, make_pool, size, page_size, index_buf_size=None):
@@ -860,6 +974,7 @@ class HybridPool:
 # %% 2f no-flag
 # says: dcp_localized_writes is missing: whoever asks the wrapper gets an error.
 # asks: Which two values does the wrapper show?
+# outcome: crashed
 class HybridPool:
     def __init__(self, make_pool, size, page_size, index_buf_size=None):
         self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
@@ -912,6 +1027,103 @@ class HybridPool:
     @property
     def dcp_localized_writes(self):
         return self._pool.dcp_localized_writes
+
+# %% 2f no-properties
+# says: The wrapper keeps its pool and shows nothing of it: no property is there.
+# asks: Which two values does the wrapper show?
+# outcome: crashed
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+
+# %% 2f fills-in-rows
+# says: None means that the inner pool decides; this decides for it: one rank's rows.
+# asks: Who knows best how large the inner pool's index-K is by default?
+# family: M10
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        if index_buf_size is None:
+            index_buf_size = size + page_size
+        self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+
+    @property
+    def index_buf_size(self):
+        return self._pool.index_buf_size
+
+    @property
+    def dcp_localized_writes(self):
+        return self._pool.dcp_localized_writes
+
+# %% 2f size-setter
+# says: index_buf_size has a setter: a caller can change the inner pool from outside.
+# asks: Does the buffer grow when somebody sets its size?
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+
+    @property
+    def index_buf_size(self):
+        return self._pool.index_buf_size
+
+    @index_buf_size.setter
+    def index_buf_size(self, value):
+        self._pool.index_buf_size = value
+
+    @property
+    def dcp_localized_writes(self):
+        return self._pool.dcp_localized_writes
+
+# %% 2f flag-setter
+# says: dcp_localized_writes has a setter: a caller can change the pool from outside.
+# asks: Whose decision is dcp_localized_writes?
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+
+    @property
+    def index_buf_size(self):
+        return self._pool.index_buf_size
+
+    @property
+    def dcp_localized_writes(self):
+        return self._pool.dcp_localized_writes
+
+    @dcp_localized_writes.setter
+    def dcp_localized_writes(self, value):
+        self._pool.dcp_localized_writes = value
+
+# %% 2f sets-its-own-property
+# says: __init__ sets index_buf_size, which is a property without a setter: it raises.
+# asks: Where does the property get its value from, if __init__ keeps none?
+# outcome: crashed
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+        self.index_buf_size = index_buf_size
+
+    @property
+    def index_buf_size(self):
+        return self._pool.index_buf_size
+
+    @property
+    def dcp_localized_writes(self):
+        return self._pool.dcp_localized_writes
+
+# %% 2f asks-itself
+# says: The property reads itself, again and again: it must ask the inner pool.
+# asks: What does self.index_buf_size do inside the property index_buf_size?
+# outcome: crashed
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+
+    @property
+    def index_buf_size(self):
+        return self.index_buf_size
+
+    @property
+    def dcp_localized_writes(self):
+        return self.dcp_localized_writes
 
 # %% 2g whole-index-k
 # says: This is all of index-K; one copy was paid for before, D - 1 are extra.
@@ -1039,6 +1251,30 @@ def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
 def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
     c, k = ckv_layers * row_bytes, index_layers * 132
     return dcp_size * (c + k) / (c / dcp_size + dcp_size * k)
+
+# %% 2g no-scales-twice
+# says: A slot is 128 bytes of key and 4 of scale: both functions forget the scales.
+# asks: What belongs to a slot besides its key?
+def index_k_extra_bytes(layers, size, dcp_size):
+    return layers * 128 * size * (dcp_size - 1)
+
+def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
+    c, k = ckv_layers * row_bytes, index_layers * 128
+    return dcp_size * (c + k) / (c + dcp_size * k)
+
+# %% 2g gain-both-ways
+# says: c-KV is counted by the token and index-K by the row: take both by one of them.
+# asks: What does one token cost a rank in c-KV, and what in index-K?
+def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
+    c, k = ckv_layers * row_bytes, index_layers * 132
+    return (c + k) / (c / dcp_size + dcp_size * k)
+
+# %% 2g gain-costs-over-costs
+# says: This is how much dearer a row becomes; asked for is how many more tokens fit.
+# asks: How many tokens does one row of every rank make, and for which price?
+def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
+    c, k = ckv_layers * row_bytes, index_layers * 132
+    return (c + dcp_size * k) / (c + k)
 
 # %% 2h no-guard
 # says: Padding is not skipped: -1 becomes an address before a page, and is written.
@@ -1278,7 +1514,7 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
     tl.store(buf_f32_ptr + scale_at, scale, mask=here)
 
 # %% 2h scale-at-end
-# says: The scales are looked for behind the first page only, one after another by loc.
+# says: The scales of all pages go into page 0: the page's start is left out.
 # asks: In which page does the scale of a loc of page 2 lie?
 @triton.jit
 def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
@@ -1506,3 +1742,353 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
     key = tl.load(key_ptr + token[:, None] * PAGE_SIZE + col[None, :], mask=here[:, None])
     tl.store(buf_ptr + (start + slot * DIM)[:, None] + col[None, :], key, mask=here[:, None])
     tl.store(buf_f32_ptr + (start + PAGE_SIZE * DIM) // 4 + slot, tl.load(scale_ptr + token, mask=here), mask=here)
+
+# %% 2h loads-unmasked
+# says: No load of keys and scales is masked: lanes past n read what is not theirs.
+# asks: Which lanes may read?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :])
+    scale = tl.load(scale_ptr + token)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h key-store-unmasked
+# says: The store of the keys has no mask: padding and lanes past n are written.
+# asks: Which lanes may write?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key)
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h scale-store-unmasked
+# says: The store of the scales has no mask: padding and lanes past n are written too.
+# asks: Which lanes may write?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale)
+
+# %% 2h tail-is-loc-zero
+# says: Lanes past n get loc 0, which is no padding: they read and write as tokens do.
+# asks: Which value of other says that a lane has no token?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=0)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h keys-interleaved
+# says: Keys are set DIM + 4 apart; in a page nothing lies between two keys.
+# asks: Where does key 1 begin when a key has 4 bytes?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * (DIM + 4)
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h keys-flat
+# says: The keys are placed as if pages had no scales: page 1 begins too early.
+# asks: How far apart do two pages begin?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = loc * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h slot-is-byte
+# says: A key is taken for one byte: key number slot begins DIM * slot bytes on.
+# asks: Where does key 1 begin when a key has 4 bytes?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h scale-among-keys
+# says: The scales are written over the keys: in a page they come after all of them.
+# asks: Where does the scale of slot 0 begin: at the page's start, or after the keys?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = start // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h scale-slot-a-quarter
+# says: The slot is divided by 4 too: four slots share one scale.
+# asks: How many floats lie between the scales of slots 0 and 1?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM + slot) // 4
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h scale-page-of-scales
+# says: Counted in floats a page is PAGE_SIZE * (DIM + 4) // 4 long, not PAGE_SIZE.
+# asks: How many floats are the keys of a page?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = page * PAGE_SIZE + PAGE_SIZE * DIM // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h scale-bytes-but-slot
+# says: Only the slot is counted in floats: start and keys must be divided by 4 too.
+# asks: By how many bytes does one step of a float pointer move?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = start + PAGE_SIZE * DIM + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h scale-start-divided-only
+# says: Only the page's start is divided by 4: keys and slot are still in bytes.
+# asks: By how many bytes does one step of a float pointer move?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = start // 4 + PAGE_SIZE * DIM + slot * 4
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h batch-with-scales
+# says: The batch's keys are taken for DIM + 4 bytes each: the scales are elsewhere.
+# asks: How far apart do two keys of the batch begin?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * (DIM + 4) + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h sources-by-loc
+# says: Key and scale are read from row loc of the batch; the batch has a row a token.
+# asks: How many rows has the key buffer?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + loc[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + loc, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h page-of-one-slot
+# says: A page is taken for one slot, DIM + 4 bytes: it has PAGE_SIZE of them.
+# asks: How many bytes is a page of 2 slots with keys of 4?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (DIM + 4)
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h true-divide
+# says: In a kernel / gives a float, which is no place in memory.
+# asks: Which division drops the remainder?
+# outcome: crashed
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc / PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h true-divide-address
+# says: The page is a float, since / never drops the remainder: no address comes of it.
+# asks: Which division drops the remainder?
+# outcome: crashed
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc / PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + (start + PAGE_SIZE * DIM) // 4 + slot, scale, mask=here)
+
+# %% 2h page-a-program
+# says: A program takes PAGE_SIZE tokens; it is launched with one for each ROWS of them.
+# asks: Which argument says how many tokens a program has?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * PAGE_SIZE + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)
+
+# %% 2h blocks-of-a-page
+# says: The blocks are PAGE_SIZE tokens long; a program is launched for each ROWS.
+# asks: Which argument says how many tokens a program has?
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * PAGE_SIZE + tl.arange(0, PAGE_SIZE)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    here = loc >= 0
+    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
+    col = tl.arange(0, DIM)
+    start = page * (PAGE_SIZE * (DIM + 4))
+    key_at = start + slot * DIM
+    scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
+    key = tl.load(key_ptr + token[:, None] * DIM + col[None, :], mask=here[:, None])
+    scale = tl.load(scale_ptr + token, mask=here)
+    tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
+    tl.store(buf_f32_ptr + scale_at, scale, mask=here)

@@ -41,7 +41,7 @@ def same(text: str) -> str:
 
 
 def verdict(asked: Prediction, answer: str, right: bool) -> str:
-    first = f"✓ You said {answer}: right." if right else f"✗ You said {answer}; it is {asked.answer}."
+    first = f"✓ You said {answer}: right." if right else f"✗ You said {answer}. The answer: {asked.answer}."
     return f"{first} {asked.because}"
 
 

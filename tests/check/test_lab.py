@@ -72,7 +72,7 @@ def test_hints_one_after_another(small):
 def test_predictions(small):
     said = repr(lab.predict("91a"))
     assert "2 + 2?" in said and 'lab.predict("91a", "one of these")' in said
-    assert repr(lab.predict("91a", "3")).startswith("✗ You said 3; it is 4. It is four.")
+    assert repr(lab.predict("91a", "3")).startswith("✗ You said 3. The answer: 4. It is four.")
     assert repr(lab.predict("91a", 4)).startswith("✓ You said 4: right.")
     assert repr(lab.predict("91a", "[4].")).startswith("✓ You said [4].: right.")
     assert state.part("91_small", "91a")["prediction"]["right"] is False

@@ -1,7 +1,8 @@
 """Which misconception: the wrong answer of the bank that does, on the same inputs, what this one did.
 
-Best on every case. Else on the case that is shown and on most of those that fail: an answer often holds two mistakes, and what
-is said must be true of what is shown.
+Best on every case. Else on every case of the function that is shown: a part may ask for two, each with a mistake of its own.
+Else on the case that is shown and on most of those that fail there: an answer often holds two mistakes, and what is said must
+be true of what is shown.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def find(
     mode: str,
     wall_s: float,
 ) -> Wrong | None:
-    """The first of the bank that agrees on all cases (values, exceptions, memory touched), else the nearest, if one is near.
+    """The first of the bank that agrees on all cases (values, exceptions, memory touched), else on all of the shown function,
+    else the nearest, if one is near.
 
     Only answers of its outcome run. ``shown`` is the case that the learner is shown, the smallest of ``failing``.
     """
@@ -46,8 +48,15 @@ def find(
         candidates = [c for c, r in zip(candidates, did, strict=True) if r is not None and alike(_deed(r), mine, part.close)]
     trials = attempt([program for _, program in candidates], part, packed, mode, limit)
     whole = next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other, part.close)), None)
-    if whole or len(failing) < 2 or shown not in trial.records:
+    if whole or shown not in trial.records:
         return whole
+    here = [i for i, case in enumerate(packed) if case.get("call") == packed[shown].get("call")]
+    for (wrong, _), other in zip(candidates, trials, strict=True):
+        if len(here) < len(packed) and all(_agree_on(number, trial, other, part.close) for number in here):
+            return wrong
+    failing = [number for number in failing if number in here]
+    if len(failing) < 2:
+        return None
     shared = [sum(_agree_on(number, trial, other, part.close) for number in failing) for other in trials]
     best = max(shared, default=0)
     return candidates[shared.index(best)][0] if 2 * best > len(failing) else None
