@@ -14,7 +14,7 @@ from dcplab.check.model import Case, Part, Prediction, Table
 
 LAB = dict(id="05", name="05_full_path", title="The whole fixed path", minutes=75)
 
-WORDS = range(1, 4000)  # token ids; 0 is <bos>
+WORDS = range(1, 500)  # token ids; 0 is <bos>
 
 
 # ---- 5a and 5b: servers and prompts --------------------------------------------------------------------------------------

@@ -1573,7 +1573,7 @@ def isolation():
 
 
 # %% 5c empty
-# says: The table is empty: no row has a verdict.
+# says: Rows are missing in the table: they have no verdict.
 # asks: Which rows are there?
 def isolation():
     return {}

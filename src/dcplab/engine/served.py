@@ -22,11 +22,12 @@ from dcplab.engine.model import CODE
 from dcplab.engine.pools import DeviceAssert
 from dcplab.engine.runner import ServerCrash
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.text import Tokenizer
 from dcplab.engine.typed import SpaceError
 
 ROLES = ("decode", "verify", "extend", "draft")
 KINDS = ("ckv", "index_k")
-LAYERS = 2
+LAYERS, WORDS = 2, 512  # a small model and a small vocabulary: a check starts hundreds of servers
 SIGNS, SLACK = 3 * CODE, 0.05  # the first numbers of a c-KV row are signs; what a mean of bf16 rows may be above 1
 
 
@@ -131,7 +132,7 @@ def serve(
     server = _server(rounds, new, dcp_size, 64 if real else page_size, high, chunk, draft, mixed, real)
     if device == "cpu":
         server = replace(server, dtype=torch.float32 if real else torch.bfloat16, topk=8)
-    engine = Engine(server, comm=Local(dcp_size, device), watch=False, typed=typed, paths=wired)
+    engine = Engine(server, comm=Local(dcp_size, device), watch=False, typed=typed, paths=wired, tokenizer=Tokenizer(WORDS))
     with ops.kernels_on_cpu() if kernels else nullcontext():
         return _answered(engine, rounds, new, mixed, tally)
 
