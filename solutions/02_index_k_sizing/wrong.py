@@ -358,8 +358,8 @@ def index_k_slots(size, page_size, dcp_size, scale):
     return (size / scale // page_size + 1) * page_size * dcp_size
 
 # %% 2c times-d-plus-page
-# says: A draft is multiplied by D again; and the spare page is P long, not P*D.
-# asks: What is size for a draft, and how long is the last allocator page?
+# says: The spare page is P long, not P*D; and a draft's size is scaled once more.
+# asks: How long is the last allocator page, and what is size for a draft?
 # family: M12
 def index_k_slots(size, page_size, dcp_size, scale):
     return size * dcp_size + page_size
