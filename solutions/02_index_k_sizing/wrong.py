@@ -1015,7 +1015,7 @@ class HybridPool:
 # %% 2f inherits
 # says: make_pool is called and its pool thrown away: the wrapper has no inner pool.
 # asks: Where does the wrapper keep what make_pool returned?
-# outcome: wrong
+# outcome: crashed
 class HybridPool:
     def __init__(self, make_pool, size, page_size, index_buf_size=None):
         make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
