@@ -1,4 +1,4 @@
-"""Makes the README's pictures from lab 01 in a real JupyterLab: `python tests/browser/screenshots.py` writes docs/img/*.png."""
+"""Makes the README's pictures in a real JupyterLab: `python tests/browser/screenshots.py` writes docs/img/*.png."""
 
 import sys
 import tempfile
@@ -10,19 +10,32 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import desk
 
 IMAGES = desk.ROOT / "docs/img"
+LIVE = {"03": ("viz.token_journey()", "token_journey.png"), "04": ("viz.workspace()", "workspace.png")}
 
 
 def main() -> None:
-    lab = catalog.lab("01")
-    with tempfile.TemporaryDirectory() as folder, desk.course(Path(folder)):
-        notebook = launch.notebook_ready(lab)
-        with desk.served(notebook) as url, desk.sitting(url, notebook, width=1280, height=900) as it:
-            shoot_all(it, lab)
+    for number in ("01", *LIVE):
+        lab = catalog.lab(number)
+        with tempfile.TemporaryDirectory() as folder, desk.course(Path(folder)):
+            notebook = launch.notebook_ready(lab)
+            with desk.served(notebook) as url, desk.sitting(url, notebook, width=1280, height=900) as it:
+                it.page.click('li.lm-TabBar-tab[data-id="filebrowser"]')  # folds the file browser away
+                if number in LIVE:
+                    shoot_live(it, *LIVE[number])
+                else:
+                    shoot_checks(it, lab)
 
 
-def shoot_all(it: desk.Desk, lab: catalog.Lab) -> None:
+def shoot_live(it: desk.Desk, text: str, name: str) -> None:
+    cell = it.find(text)
+    it.run(it.find("lab.start"))
+    it.run(cell)
+    it.cell(cell).locator(".dcplab-live .js-plotly-plot .main-svg").first.wait_for()
+    shoot(it, cell, name)
+
+
+def shoot_checks(it: desk.Desk, lab: catalog.Lab) -> None:
     wrong = next(w for w in lab.wrong if w.id == "1c-no-divide")
-    it.page.click('li.lm-TabBar-tab[data-id="filebrowser"]')  # folds the file browser away
     it.run_all()
     it.write("answer-1c", wrong.source.strip())
     it.run("answer-1c")
