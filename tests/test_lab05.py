@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from dcplab import catalog, investigate, mine, paths, percent, restore
+from dcplab import catalog, investigate, lab, mine, paths, percent, restore, state
 from dcplab.check import judge
 from dcplab.check.draw import Draw
 from dcplab.check.model import Case
@@ -229,6 +229,20 @@ def test_names_of_other_seeds(seed):
         for name in judged.NAMES:
             says = judged.name_of_the_mistake(n, truth | {name: "zero"}, truth, config)
             assert says.startswith(f"Case {n}: ") and str(truth[name]) not in says.removeprefix(f"Case {n}:").split()
+
+
+@pytest.mark.parametrize("part", ["5d", "5e"])
+def test_an_answer_about_another_s_cases_is_told_so(part, monkeypatch, capsys):
+    key = LAB.key(part)
+    monkeypatch.setattr(lab, "program_of", lambda *which: key.solution)
+    monkeypatch.setattr(investigate, "seed", lambda: 7_000_001)
+    found = lab.check(part)
+    assert (found.outcome, found.case_seed) == ("passed", state.SOLVED_SEED)
+    says = "This answer is about seed 36886, the solved notebook's. Your own cases are those of seed 7000001."
+    assert says in capsys.readouterr().out
+    monkeypatch.setattr(investigate, "seed", lambda: state.SOLVED_SEED)
+    lab.check(part)
+    assert "This answer is about" not in capsys.readouterr().out
 
 
 def test_the_template_in_the_answer_cell_is_the_record_s():

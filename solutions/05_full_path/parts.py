@@ -213,6 +213,11 @@ def _hidden_cases(draw: Draw) -> list[Case]:
     return [Case((n,), label=f"case {n}", size=n) for n in draw.shuffled((1, 2, 3))]
 
 
+def _seed_of(got: Any) -> Any:
+    """The seed that an answer to 5d or 5e names."""
+    return got["seed"] if isinstance(got, dict) else None
+
+
 def named(entry, n):
     """The seed of an answer, and what it says of case ``n``."""
     seed, found = entry()
@@ -421,6 +426,7 @@ PARTS = [
         oracle=lambda n: None,
         compare=_misnamed,
         rows=_names_table,
+        seed_of=_seed_of,
         by_case=True,
         timeout_s=60.0,
         question="Which access in the trace is the first whose index is in another space than the buffer's, or beyond its end?",
@@ -463,6 +469,7 @@ PARTS = [
         oracle=lambda heading: None,
         compare=_misrecorded,
         rows=_record_table,
+        seed_of=_seed_of,
         by_case=True,
         timeout_s=60.0,
         question="Where in the run does this figure stand, and what does it count?",

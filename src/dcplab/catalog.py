@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dcplab import paths, percent
+from dcplab.check.drive import source_of
 from dcplab.check.extract import Program, extract
 from dcplab.check.judge import Key
 from dcplab.check.model import OUTCOMES, Part, Right, Wrong
@@ -135,6 +136,8 @@ def _load(folder: Path, stamps: tuple[int, ...]) -> Lab:
     module = _module(folder)
     about = getattr(module, "LAB", {})
     parts = tuple(getattr(module, "PARTS", ()))
+    for part in parts:
+        source_of(part.drive)  # read now
     wrong_preamble, wrong = read_bank(folder / "wrong.py")
     right_preamble, right = read_bank(folder / "right.py")
     source = folder / f"{folder.name}.py"

@@ -59,6 +59,8 @@ def check(part: str, seed: int | None = None) -> Checked | float:
     lab = catalog.of_part(part)
     result = _judge(lab, part, seed)
     state.record(result)
+    if says := _of_other_cases(result):
+        print(says)
     return _present(result)
 
 
@@ -201,6 +203,18 @@ def _carried(part: Part, program: Program) -> Program:
     if taken := own.taken():
         print(f"With your own functions of {', '.join(taken)}.")
     return own.carry(program)
+
+
+def _of_other_cases(result: CheckResult) -> str:
+    """What is to be said where an answer is about cases that are not this learner's: `grade` shows the instructor the same."""
+    if result.case_seed is None or os.environ.get("NBGRADER_EXECUTION"):
+        return ""
+    from dcplab import investigate
+
+    if result.case_seed == (own := investigate.seed()):
+        return ""
+    whose = ", the solved notebook's" if result.case_seed == state.SOLVED_SEED else ""
+    return f"This answer is about seed {result.case_seed}{whose}. Your own cases are those of seed {own}."
 
 
 def _present(result: CheckResult) -> Checked | float:

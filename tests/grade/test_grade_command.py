@@ -15,6 +15,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from dcplab import catalog, cli
 from dcplab.author import build, execute, notebook
+from dcplab.grade import grader
 
 OWNER = "def owner_rank(loc, dcp_size):\n    return loc % dcp_size"
 ROW = "def local_row(loc, dcp_size):\n    return loc // dcp_size"
@@ -284,3 +285,53 @@ def test_what_cannot_run_says_why(tmp_path, solved, capsys):
     ]:
         assert cli.main(["grade", str(path), *words]) == 2
         assert says in capsys.readouterr().err
+
+
+def test_a_course_that_changes_while_it_grades_changes_no_grade(course, solved, tmp_path):
+    """A driver is sent to the child as text: it is what was loaded, not what the file has in those lines by now."""
+    parts = course / "solutions" / "01_tiny" / "parts.py"
+    given = parts.read_text().replace("timeout_s=10,", "timeout_s=10, drive=through,")
+    parts.write_text(given.replace("LAB = ", "def through(entry, loc, dcp_size):\n    return entry(loc, dcp_size)\n\nLAB = "))
+    labs = catalog.labs()
+    keys = grader.keys_of(labs)
+    parts.write_text("# A line more.\n" * 5 + parts.read_text())
+    path = put(tmp_path, "right.ipynb", solved)
+    (_, row), *_ = grader.grade_all([path], keys, 7)
+    assert [(part.part, part.outcome, part.message.partition("\n")[0]) for part in row.parts] == [
+        ("1a", "passed", "Right on all 2 cases."),
+        ("1b", "passed", "Right on all 2 cases."),
+    ]
+
+
+@pytest.fixture
+def seeded(course):
+    """The tiny course with a first part whose answer names its learner's seed."""
+    folder = course / "solutions" / "01_tiny"
+    parts = (folder / "parts.py").read_text()
+    driver = "def told(entry, loc, dcp_size):\n    return {'seed': entry(), 'owner': loc % dcp_size}\n\n"
+    judged = 'oracle=lambda loc, d: loc % d, compare=lambda case, got, want: None if got["owner"] == want else "Other.", '
+    given = f"id=part, **(dict(drive=told, {judged} seed_of=lambda got: got['seed']) if part == '1a' else {{}}),"
+    (folder / "parts.py").write_text(parts.replace("id=part,", given).replace("LAB = ", driver + "LAB = "))
+    return build.make(catalog.lab("01")).learner
+
+
+def test_two_with_one_seed_are_told(seeded, tmp_path, capsys):
+    seeds = {"ann": 7_000_001, "bob": 7_000_002, "cay": 7_000_001, "dan": 36886, "eva": "True", "fay": -1, "gil": "10**5000"}
+    for name, seed in seeds.items():
+        put(
+            tmp_path / "submitted",
+            f"{name}/01_tiny/01_tiny.ipynb",
+            answered(seeded, _1a=f"def owner_rank():\n    return {seed}"),
+        )
+    out, table = tmp_path / "rows.json", tmp_path / "points.csv"
+    assert cli.main(["grade", str(tmp_path / "submitted"), "--json", str(out), "--csv", str(table)]) == 0
+    said = capsys.readouterr().out
+    assert "ann answers about the same cases as cay.\ncay answers about the same cases as ann.\n" in said
+    assert "dan answers about the same cases as the solved notebook.\n" in said and "bob answers" not in said
+    found = {row["student"]: row["parts"][0] for row in json.loads(out.read_text())}
+    assert {name: part["case_seed"] for name, part in found.items()} == seeds | dict.fromkeys(("eva", "fay", "gil"))
+    assert "The answer is about the cases of seed 7000002." in found["bob"]["message"]
+    assert {part["outcome"] for part in found.values()} == {"passed"}
+    read = {line["student"]: line for line in csv.DictReader(table.open(newline=""))}
+    assert (read["cay"]["case_seed"], read["cay"]["same_cases_as"]) == ("7000001", "ann")
+    assert (read["bob"]["case_seed"], read["bob"]["same_cases_as"], read["gil"]["case_seed"]) == ("7000002", "", "")

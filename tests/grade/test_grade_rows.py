@@ -43,6 +43,33 @@ def test_a_row_without_parts_has_empty_columns():
     assert (read[0]["status"], read[0]["points"], read[0]["1a"], read[0]["1a outcome"]) == ("missing", "0.0", "", "")
 
 
+def test_who_answers_about_the_same_cases_as_somebody_else():
+    def of(path, *seeds, student=None):
+        parts = tuple(part(f"1{c}", case_seed=s) for c, s in zip("ab", seeds, strict=True))
+        return row(path=path, student=student, parts=parts)
+
+    given = [
+        of("ann", 7_000_001, 7_000_001, student="ann"),
+        of("bob", 7_000_002, None, student="bob"),
+        of("cay", None, None, student="cay"),
+        of("dan", 7_000_003, 7_000_001, student="dan"),  # the second part is ann's
+        of("eva", 36886, 36886),
+        of("bob/again", 7_000_002, 7_000_002, student="bob"),  # one's own cases handed in twice are no matter
+    ]
+    assert rows.same_cases(given) == {"ann": ["dan"], "dan": ["ann"], "eva": ["the solved notebook"]}
+    read = list(csv.DictReader(io.StringIO(rows.to_csv(given, ["1a", "1b"]))))
+    assert [r["case_seed"] for r in read] == ["7000001", "7000002", "", "7000001 7000003", "36886", "7000002"]
+    assert [r["same_cases_as"] for r in read] == ["dan", "", "", "ann", "the solved notebook", ""]
+
+
+def test_rows_of_an_older_course_name_no_cases():
+    old = row()
+    for entry in old["parts"]:
+        del entry["case_seed"]
+    assert rows.same_cases([old]) == {} and "1a" in rows.to_csv([old], ["1a", "1b"])
+    assert "Right on all 2 cases." in feedback.page(old)
+
+
 @pytest.mark.parametrize(
     ("path", "student"),
     [

@@ -16,13 +16,13 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from dcplab import mode, paths
+from dcplab import mode, paths, state
 from dcplab.errors import CourseError
 from dcplab.percent import BEGIN, END
 
 LIMIT_BYTES = 1_000_000  # of a notebook with its outputs: GitHub shows no bigger one
 # Who solves the notebooks: lab 05's hidden cases are drawn from a learner's seed, and its solution names those of this one.
-LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": 36886}}}}
+LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": state.SOLVED_SEED}}}}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
 
@@ -51,16 +51,16 @@ def execute(
             at = code.index(cell)
             progress(at, len(code))
 
-    with tempfile.TemporaryDirectory(prefix="dcplab-") as state:  # no learner's progress changes
-        (Path(state) / "progress.json").write_text(json.dumps(LEARNER), encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="dcplab-") as home:  # no learner's progress changes
+        (Path(home) / "progress.json").write_text(json.dumps(LEARNER), encoding="utf-8")
         # kernel_dirs=[] leaves the native kernel alone: this Python, whatever kernels a user has installed.
         # Sockets in a folder of our own: nobody else on the machine can talk to the kernel.
         kernel = AsyncKernelManager(
             kernel_name="python3",
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
             transport="ipc",
-            ip=f"{state}/kernel",
-            connection_file=f"{state}/kernel.json",
+            ip=f"{home}/kernel",
+            connection_file=f"{home}/kernel.json",
         )
         client = NotebookClient(
             nb,
@@ -72,14 +72,14 @@ def execute(
             resources={"metadata": {"path": str(paths.solutions() / lab)}},
         )
         try:
-            client.execute(env=_environment(state))
+            client.execute(env=_environment(home))
         except CellExecutionError as error:
             raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error.ename}: {error.evalue}") from error
         except (CellTimeoutError, DeadKernelError) as error:
             raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error}") from error
         finally:  # nbclient leaves a manager that it was given alone
             run_sync(kernel.shutdown_kernel)(now=True)
-        outcomes = _outcomes(Path(state), lab)
+        outcomes = _outcomes(Path(home), lab)
     return stamped(_without_widgets(nb), mode.current(), mode.versions()), outcomes
 
 

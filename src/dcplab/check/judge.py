@@ -92,9 +92,10 @@ def check(
             detail = _traceback(refused, program) + _output(trial)
             return result("crashed", f"The interpreter runs it, a GPU could not: {_refusal(refused, program)}", detail=detail)
         also = f"; it compiles for {TARGET}" if compiled else ""
+    whose = _seed_of(part, trial)
     if outcome == "passed":
         says = f"Right on all {len(cases)} cases{also}.{_elsewhere(elsewhere, mode)}"
-        return result("passed", says, detail=_detail(verdicts, cases, names, None, program, trial))
+        return result("passed", says, detail=_detail(verdicts, cases, names, None, program, trial), case_seed=whose)
     if outcome == "unjudged":
         return result("error", f"Not judged here: {shown.says}", detail=_detail(verdicts, cases, names, shown, program, trial))
     if outcome == "not_attempted":
@@ -118,6 +119,7 @@ def check(
         label=cases[shown.number].label,
         detail=_detail(verdicts, cases, names, shown, program, trial),
         share=1 - len(failing) / len(cases) if part.by_case and outcome == "wrong" else 0.0,
+        case_seed=whose,
     )
 
 
@@ -219,6 +221,14 @@ def _from_oracle(part: Part, cases: Sequence) -> list[Any] | str:
         except Exception as e:
             return f"its oracle raised {type(e).__name__}: {e}"
     return found
+
+
+def _seed_of(part: Part, trial: Trial) -> int | None:
+    """The learner's own seed that an answer names, where its part is about one; None where it names none."""
+    if part.seed_of is None:
+        return None
+    named = (part.seed_of(r["returned"]) for r in trial.records.values() if "raised" not in r and "returned" in r)
+    return next((n for n in named if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**63), None)
 
 
 def _unlike(launches: Sequence[dict]) -> list[dict]:

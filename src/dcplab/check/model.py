@@ -112,6 +112,7 @@ class Part:
     ``also`` names further functions that belong to the answer; a ``Case`` says with ``call`` which one it is for.
     ``may_import`` names modules of the course that an answer to this part may import; else it may import none.
     ``launch(*args)``, for a kernel: the Launch that `lab.run` makes of a learner's own arguments.
+    ``seed_of(got)``: where an answer is about cases that only its learner has, their seed in what it returned.
     """
 
     id: str
@@ -135,6 +136,7 @@ class Part:
     by_case: bool = False
     carries: bool = False
     also: tuple[str, ...] = ()
+    seed_of: Callable[[Any], Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -183,9 +185,10 @@ class CheckResult:
     case: str = ""  # the failing case's label and arguments, shortly
     detail: str = ""  # traceback, guard report: shown by explain(), never first
     elapsed_s: float = 0.0
+    case_seed: int | None = None  # the learner's own seed that the answer names, where the part is about it (Part.seed_of)
 
     def to_json(self) -> dict:
-        """The record that ``check --json`` prints (design section 7), plus ``question``, ``table`` and ``elapsed_s``."""
+        """The record that ``check --json`` prints (design section 7), and ``question`` to ``case_seed``."""
         d = asdict(self)
         d["versions"] = dict(self.versions)
         return d

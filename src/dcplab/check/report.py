@@ -40,6 +40,7 @@ def result(
     label: str = "",
     detail: str = "",
     share: float = 0.0,
+    case_seed: int | None = None,
 ) -> CheckResult:
     """The CheckResult of a judged answer, its message composed. ``share`` of the points is for one that did not pass."""
     lines = textwrap.wrap(" ".join(first.split()), WIDTH) or [""]
@@ -54,7 +55,9 @@ def result(
         lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
     points = part.points if outcome == "passed" else round(part.points * share, 2)
     versions = modes.versions()
-    lines += ["", conditions(seed, mode, versions), f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"]
+    whose = [f"The answer is about the cases of seed {case_seed}."] if case_seed is not None else []
+    lines += ["", *whose, conditions(seed, mode, versions)]
+    lines += [f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"]
     return CheckResult(
         lab=lab,
         part=part.id,
@@ -71,6 +74,7 @@ def result(
         case=case,
         detail=detail,
         elapsed_s=time.perf_counter() - started,
+        case_seed=case_seed,
     )
 
 

@@ -74,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json == "-":
         sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
     print(_summary([finished[i] for i in sorted(finished)], seed), file=out)
+    for line in _shared([finished[i] for i in sorted(finished)]):
+        print(line, file=out)
     return 0
 
 
@@ -128,9 +130,12 @@ def _line(row: dict) -> str:
     short = {"passed": "ok", "not_attempted": "-"}
     parts = "  ".join(f"{part['part']} {short.get(part['outcome'], part['outcome'])}" for part in row["parts"])
     points = f"{row['points']:g}/{row['max_points']:g}" if row["max_points"] else "-"
-    shown = row["path"].encode("utf-8", "backslashreplace").decode()
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
-    return f"{points:>8}  {shown}  {parts or row['status'] + ': ' + row['message']}"
+    return f"{points:>8}  {_printable(row['path'])}  {parts or row['status'] + ': ' + row['message']}"
+
+
+def _printable(text: str) -> str:
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
 
 
 def _summary(rows: list[dict], seed: int) -> str:
@@ -138,6 +143,17 @@ def _summary(rows: list[dict], seed: int) -> str:
 
     kinds = Counter(row["status"] for row in rows)
     return f"{', '.join(f'{n} {status}' for status, n in kinds.most_common())}. The same inputs again: --seed {seed}"
+
+
+def _shared(found: list[dict]) -> list[str]:
+    """A line for each row that is about somebody else's cases."""
+    from dcplab.grade import rows
+
+    who = {row["path"]: rows.who(row) for row in found}
+    return [
+        f"{_printable(who[path])} answers about the same cases as {_printable(', '.join(names))}."
+        for path, names in rows.same_cases(found).items()
+    ]
 
 
 class _Progress:

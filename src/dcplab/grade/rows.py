@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dcplab import state
 from dcplab.check.model import CheckResult
 from dcplab.errors import CourseError
 
@@ -68,15 +69,38 @@ def to_csv(rows: Sequence[Mapping], part_ids: Sequence[str]) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    head = ["path", "student", "lab", "status", "points", "max_points", "seed", "message"]
+    head = ["path", "student", "lab", "status", "points", "max_points", "seed", "case_seed", "same_cases_as", "message"]
+    shared = same_cases(rows)
     writer.writerow([*head, *part_ids, *(f"{part} outcome" for part in part_ids), *(f"{part} diagnosis" for part in part_ids)])
     for row in rows:
         of = {part["part"]: part for part in row["parts"]}
-        cells = [row[name] for name in head]
+        more = {"case_seed": " ".join(map(str, case_seeds(row))), "same_cases_as": "; ".join(shared.get(row["path"], ()))}
+        cells = [(row | more)[name] for name in head]
         for column in ("points", "outcome", "diagnosis"):
             cells += [of[part][column] if part in of else "" for part in part_ids]
         writer.writerow([spreadsheet_safe(cell) for cell in cells])
     return out.getvalue()
+
+
+def case_seeds(row: Mapping) -> list[int]:
+    """The seeds of a learner's own cases that the answers of a row are about: one, unless parts were put together."""
+    return sorted({part["case_seed"] for part in row["parts"] if part.get("case_seed") is not None})
+
+
+def same_cases(rows: Sequence[Mapping]) -> dict[str, list[str]]:
+    """Path -> who else answers about the same cases. Two learners' seeds differ, so each of them is worth a question."""
+    holders: dict[int, list[str]] = {state.SOLVED_SEED: ["the solved notebook"]}
+    of = {row["path"]: who(row) for row in rows}
+    for row in rows:
+        for seed in case_seeds(row):
+            holders.setdefault(seed, []).append(of[row["path"]])
+    found = {row["path"]: [n for seed in case_seeds(row) for n in holders[seed] if n != of[row["path"]]] for row in rows}
+    return {path: list(dict.fromkeys(names)) for path, names in found.items() if names}
+
+
+def who(row: Mapping) -> str:
+    """Whose row it is, as far as is known."""
+    return row["student"] or row["path"]
 
 
 def spreadsheet_safe(value):
