@@ -651,7 +651,7 @@ def check_bound(consumer, size, page_size, dcp_size):
 # %% 2e page-table-as-pages
 # says: The flattened page table is taken for a table of pages; its entries are locs.
 # asks: What does the last row of the table of consumers say of its entries?
-# family: M9
+# family: M11
 def check_bound(consumer, size, page_size, dcp_size):
     pages = size // page_size + 1
     factor = {"ckv_row": page_size, "flattened_page_table": 1}.get(consumer, page_size * dcp_size)
@@ -1534,7 +1534,6 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
 # %% 2h loc-is-page
 # says: The loc is used as a page id: dimension 0 of the buffer counts pages.
 # asks: In which page is loc 9 when a page has 4 slots?
-# family: M5
 # outcome: unsafe
 @triton.jit
 def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
