@@ -35,12 +35,33 @@ def room(course, tmp_path, monkeypatch):
 def test_who_is_where(room):
     text = board.board(board.find(room), catalog.labs())
     lines = [line.split() for line in text.splitlines()]
-    assert lines[0] == ["01_tiny:", "3", "learners"]
+    assert lines[0] == ["01_tiny:", "3", "of", "3", "learners"]
     assert lines[2] == ["ann", "2", "of", "2", "100", "finished"]
     assert lines[3] == ["bob", "0", "of", "2", "0", "1a", "3", "STUCK,", "wrong"]
     assert lines[4] == ["eve", "1", "of", "2", "60", "1b", "not", "begun"]
     assert "Stuck: 1 at 1a" in text
     assert "1  1a-row  That is the row, not the owner." in text
+
+
+def test_who_has_not_begun_a_lab_is_named_in_one_line(room):
+    """With several labs and ten learners a line for each of them in each lab would fill two screens."""
+    for name, known in (("kim", {"02_other": {"2a": {"best": 1}}}), ("lee", {})):
+        (room / name / "course" / ".dcplab").mkdir(parents=True)  # as on a hub, whose checkouts are called `course`
+        (room / name / "course" / ".dcplab" / "progress.json").write_text(json.dumps({"version": 1, "labs": known}))
+    learners = board.find(room)
+    assert [learner.name for learner in learners] == ["ann", "bob", "eve", "kim", "lee"]
+    lines = board.board(learners, catalog.labs()).splitlines()
+    assert lines[0] == "01_tiny: 3 of 5 learners" and lines[5] == "Not begun: kim, lee"
+    assert "Not begun: 2" in board.board(learners, catalog.labs(), anonymous=True).splitlines()
+
+
+def test_a_lone_checkout_that_is_called_course(course, tmp_path):
+    state_folder = tmp_path / "course" / ".dcplab"
+    state_folder.mkdir()
+    (state_folder / "progress.json").write_text('{"version": 1, "labs": {"01_tiny": {}}}')
+    assert [learner.name for learner in board.find(tmp_path / "course")] == ["course"]
+    assert [learner.name for learner in board.find(state_folder)] == ["course"]
+    assert [learner.name for learner in board.find(tmp_path)] == ["course"]
 
 
 def test_no_names_on_the_projector(room):
@@ -98,11 +119,14 @@ def test_two_learners_whose_notebooks_are_called_alike_stay_two(course, tmp_path
 def test_the_command(room, tmp_path, capsys):
     assert cli.main(["workshop", "board", str(room), "--anonymous"]) == 0
     assert "learner 3" in capsys.readouterr().out
+    assert cli.main(["workshop", "board", str(room), "--lab", "01"]) == 0
+    assert "01_tiny: 3 of 3" in capsys.readouterr().out
     (tmp_path / "empty").mkdir()
     for words, says in [
         ([str(tmp_path / "no")], "is no folder"),
         ([str(tmp_path / "empty")], "no progress.json"),
         ([str(room), "--watch", "0"], "--watch 0"),
+        ([str(room), "--lab", "9"], "There is no lab '9'"),
     ]:
         assert cli.main(["workshop", "board", *words]) == 2
         assert says in capsys.readouterr().err

@@ -15,6 +15,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     board.add_argument(
         "folder", metavar="DIR", type=Path, help="learners' state folders (progress.json), or rows of grade --json"
     )
+    board.add_argument("--lab", metavar="NN", action="append", default=[], help="only this lab (may be repeated)")
     board.add_argument("--anonymous", action="store_true", help="no names: for the projector")
     board.add_argument("--watch", type=float, metavar="S", help="draw it again every S seconds, until Ctrl-C")
 
@@ -28,11 +29,12 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError(f"{args.folder} is no folder; give the one that holds the learners' state folders.")
     if args.watch is not None and not args.watch > 0:
         raise CourseError(f"--watch {args.watch:g} is no time to wait; give seconds above 0.")
+    labs = [catalog.lab(name) for name in args.lab] or catalog.labs()
     while True:
         learners = board.find(args.folder)
         if not learners:
             raise CourseError(f"no progress.json and no rows of `grade --json` lie below {args.folder}.")
-        text = board.board(learners, catalog.labs(), args.anonymous)
+        text = board.board(learners, labs, args.anonymous)
         print(text if args.watch is None else f"\x1b[2J\x1b[H{time.strftime('%H:%M:%S')}\n\n{text}", flush=True)
         if args.watch is None:
             return 0

@@ -31,8 +31,8 @@ class Learner:
 def find(folder: Path) -> list[Learner]:
     """The learners below a folder: from ``progress.json`` files (state folders), and from what ``grade --json`` wrote.
 
-    A state folder's learner is called as the folder that holds it; ``.dcplab``, ``dcplab`` and ``.local/state`` are looked
-    through. A file that is neither is passed over.
+    A state folder's learner is called as the folder that holds it; ``.dcplab``, ``dcplab``, ``.local/state`` and the ``course``
+    that a hub makes in a home are looked through. A file that is neither is passed over.
     """
     found: dict[str, dict] = {}
     ungraded: dict[str, dict[str, str]] = {}
@@ -62,10 +62,15 @@ def board(learners: Sequence[Learner], labs: Sequence[Lab], anonymous: bool = Fa
 
 
 def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
-    rows, stuck, ideas = [], Counter(), Counter()
+    """One lab: a line for each learner who has begun it, and one for all the others, so that five labs fit on a screen."""
+    rows, stuck, ideas, idle = [], Counter(), Counter(), []
     says = {wrong.id: wrong.says for wrong in lab.wrong}  # nothing is shown that a learner could have put into a file
     for number, learner in enumerate(learners, 1):
-        parts = learner.labs.get(lab.name, {})
+        name = f"learner {number}" if anonymous else learner.name
+        if lab.name not in learner.labs:
+            idle.append(name)
+            continue
+        parts = learner.labs[lab.name]
         done = [part.id for part in lab.parts if _number(parts.get(part.id, {}).get("best")) >= part.points]
         points = sum(min(_number(parts.get(part.id, {}).get("best")), part.points) for part in lab.parts)
         now = next((part.id for part in lab.parts if part.id not in done), None)
@@ -78,9 +83,11 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
             stuck[now] += 1
             state = f"STUCK, {state}"
         ideas.update({str(part.get("diagnosis")) for part in parts.values()} & says.keys())
-        name = f"learner {number}" if anonymous else learner.name
         rows.append((name, f"{len(done)} of {len(lab.parts)}", f"{points:g}", now or "", str(attempts or ""), state))
-    lines = [f"{lab.name}: {len(learners)} learners", *_aligned([("learner", "parts", "points", "now at", "tries", ""), *rows])]
+    lines = [f"{lab.name}: {len(rows)} of {len(learners)} learners"]
+    lines += _aligned([("learner", "parts", "points", "now at", "tries", ""), *rows])
+    if idle:
+        lines += [f"Not begun: {len(idle) if anonymous else ', '.join(idle)}"]
     if stuck:
         lines += ["", "Stuck: " + ", ".join(f"{n} at {part}" for part, n in sorted(stuck.items()))]
     if ideas:
@@ -93,6 +100,8 @@ def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict, str |
         home = path.parent if path.parent.name not in (".dcplab", "dcplab") else path.parent.parent
         if home.parts[-2:] == (".local", "state"):  # of a learner who may not write to the checkout
             home = home.parent.parent
+        if home.name == "course" and home.parent != folder and home.parent.is_relative_to(folder):  # a hub's checkout
+            home = home.parent
         name = home.relative_to(folder).as_posix() if home != folder and home.is_relative_to(folder) else home.name
         yield _printable(name), {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}, None
     elif isinstance(data, list):  # rows of `grade --json`
