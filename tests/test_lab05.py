@@ -14,7 +14,7 @@ from dcplab.check.model import Case
 from dcplab.engine import own, served
 from dcplab.engine.served import serve
 from dcplab.errors import CourseError
-from dcplab.investigate import judged
+from dcplab.investigate import judged, records
 from dcplab.investigate.records import FIELDS, HEADINGS
 
 LAB = catalog.lab("05")
@@ -201,9 +201,9 @@ def test_the_bank_s_literals_are_what_the_engine_does():
         known = bank(which)
         assert {r.row.id: r.verdict for r in investigate.run_matrix()} == known["MATRIX"]
         for n, names in known["NAMES"].items():
-            truth = investigate.truth(n, known["SEED"])
+            truth = judged.truth(n, known["SEED"])
             assert {k: truth[k] for k in judged.NAMES} == names
-        findings = investigate.verify(known["RECORD"], investigate.incident(known["SEED"]))
+        findings = records.verify(known["RECORD"], investigate.incident(known["SEED"]))
         assert [f.key for f in findings if f.outcome != "right" and not judged.as_elsewhere(f)] == []
 
 
@@ -222,7 +222,7 @@ def test_a_diagnosis_says_what_anybody_s_mistake_of_the_kind_gets(part):
 @pytest.mark.parametrize("seed", [1, 77])
 def test_names_of_other_seeds(seed):
     for n in (1, 2, 3):
-        truth, config = investigate.truth(n, seed), investigate.case(n, seed).config
+        truth, config = judged.truth(n, seed), investigate.case(n, seed).config
         assert judged.name_of_the_mistake(n, truth, truth, config) is None
         missing = judged.name_of_the_mistake(n, truth | {"row": None}, truth, config)
         assert missing == f"Case {n} is not named yet: row is missing."
@@ -252,9 +252,9 @@ def test_the_template_in_the_answer_cell_is_the_record_s():
 
 def test_versions_of_another_machine_are_no_mistake_and_anything_else_is():
     run = investigate.incident(bank("wrong")["SEED"])
-    figures = investigate.figures(run)
+    figures = records.figures(run)
     for field, value in itertools.product(FIELDS, ("2.11.0+cu130", "17")):
-        findings = [f for f in investigate.verify(figures | {field.key: value}, run) if f.key == field.key]
+        findings = [f for f in records.verify(figures | {field.key: value}, run) if f.key == field.key]
         fine = judged.figure_of_the_mistake(findings, figures) is None
         assert fine == (field.key in ("torch", "dcplab") and value.startswith("2.11"))
 

@@ -7,11 +7,11 @@
 #
 # Four labs, four pieces: who owns a loc, how many slots it takes, where a token is written, which buffer an index points
 # into. Each was right by itself. On a server they have to be right *together*, in three kinds of batches, on every rank, and
-# five patches of one pull request touch them in five files.
+# five patches of one pull request touch them in four files.
 #
 # In this lab you wire the whole path yourself, out of your own functions if you like, and hold it against one rank, word for
-# word. Then you turn it round. You get servers that misbehave and find out which operation was wrong first. You predict what
-# each half of the fix does, and run it. And you write down what happened so that somebody else can check every number.
+# word. Then you turn it round. You predict what each half of the fix does, and run it. You get servers that misbehave and find
+# out which operation was wrong first. And you write down what happened so that somebody else can check every number.
 
 # %%
 from dcplab import investigate, lab
@@ -632,7 +632,7 @@ lab.progress()
 # | 2a to 2d: largest loc, scale, slots | `mem_cache/kv_cache_configurator.py` | #32828, #33348, #36989 |
 # | 2e: bounds | `mem_cache/memory_pool.py`, `maybe_detect_oob` | #33432 |
 # | 2f: the wrapper | `mem_cache/memory_pool.py`, `HybridLinearKVPool` | #36989 |
-# | 2g: the bill | `mem_cache/pool_configurator.py` | #39330 |
+# | 2g: the bill | `pool_configurator.py` | #39330 |
 # | 2h: the index-K write | `kernels/ops/attention/dsa/index_buf_accessor.py` | |
 # | 3a, 3b: the norope write | `kernels/ops/kvcache/mla_buffer.py`, `memory_pool.py` | #36989 |
 # | 3c: who localizes | `memory_pool.py`, `dcp_localized_writes` | #36989 |

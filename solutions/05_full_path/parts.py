@@ -147,7 +147,7 @@ def _served_rows(case: Case, got: Any, expected: Any) -> Table:
         ", mixed" if "mixed" in options else ""
     )
     header = ("request", "tokens", "its last words", "with your wiring", "with one rank", "")
-    caption = f"D {dcp_size}, P {options.get('page_size', 4)}, {locs} locs{more}; words are token ids."
+    caption = f"D {dcp_size}, {locs} locs{more}; words are token ids."
     return Table(header, tuple(rows), caption)
 
 
@@ -234,7 +234,7 @@ def _misnamed(case: Case, got: Any, expected: Any) -> str | None:
         return says
     said = got["found"] if isinstance(got["found"], dict) else {}
     try:
-        return judged.name_of_the_mistake(n, said, investigate.truth(n, seed), investigate.case(n, seed).config)
+        return judged.name_of_the_mistake(n, said, judged.truth(n, seed), investigate.case(n, seed).config)
     except CourseError as e:
         return str(e)
 
@@ -247,7 +247,7 @@ def _names_table(case: Case, got: Any, expected: Any) -> Table:
     if judged.seed_sentence(got["seed"]):
         return Table(header, (("seed", str(got["seed"]), "no seed"),))
     said = got["found"] if isinstance(got["found"], dict) else {}
-    marks = judged.marks(said, investigate.truth(case.args[0], got["seed"]))
+    marks = judged.marks(said, judged.truth(case.args[0], got["seed"]))
     rows = tuple((name, str(said.get(name)), "right" if ok else "not right") for name, ok in marks.items())
     return Table(header, rows, f"Case {case.args[0]} of seed {got['seed']}.")
 
@@ -271,11 +271,11 @@ def written(entry, heading):
 def _held(case: Case, got: Any):
     """What the checker finds under a case's heading, and the run's own figures."""
     from dcplab import investigate
-    from dcplab.investigate import judged
+    from dcplab.investigate import judged, records
 
     run = investigate.incident(got["seed"])
     keys = judged.figures_under(case.args[0])
-    return [f for f in investigate.verify(got["text"], run) if f.key in keys], investigate.figures(run)
+    return [f for f in records.verify(got["text"], run) if f.key in keys], records.figures(run)
 
 
 def _misrecorded(case: Case, got: Any, expected: Any) -> str | None:

@@ -10,11 +10,18 @@ from collections.abc import Mapping, Sequence
 
 from dcplab.engine.configurator import ServerConfig, needed
 from dcplab.engine.typed import Space
+from dcplab.investigate import cases
 from dcplab.investigate.records import FIELDS, Finding, Value
 
 NAMES = ("buffer", "op", "rank", "loc", "row", "rows_available")
 WRITERS = {"write_ckv", "write_index_k", "load_cpu_copy"}
 MACHINE = {"dcplab": r"\d+\.\d+.*", "torch": r"\d+\.\d+.*"}  # figures of the machine that the record was made on
+
+
+def truth(n: int, seed: int) -> dict:
+    """``buffer``, ``op``, ``rank``, ``loc``, ``row``, ``rows_available`` of the first wrong operation of a case, and the
+    ``defect``. Runs the case's server, as its watcher is who knows."""
+    return cases.truth_of(cases.found(n, seed))
 
 
 def marks(said: Mapping, truth: Mapping) -> dict[str, bool]:
