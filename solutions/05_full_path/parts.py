@@ -240,7 +240,6 @@ def _misnamed(case: Case, got: Any, expected: Any) -> str | None:
 
 
 def _names_table(case: Case, got: Any, expected: Any) -> Table:
-    from dcplab import investigate
     from dcplab.investigate import judged
 
     header = ("", "you said", "")
