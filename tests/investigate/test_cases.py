@@ -9,7 +9,7 @@ from dcplab import investigate, state
 from dcplab.engine import defects
 from dcplab.engine.scheduler import Engine
 from dcplab.errors import CourseError
-from dcplab.investigate import cases, compare, faults
+from dcplab.investigate import cases, compare, faults, judged
 from dcplab.investigate.faults import Fault
 
 # More seeds by hand: DCPLAB_SEEDS=100 pytest tests/investigate/test_cases.py
@@ -50,7 +50,7 @@ def test_layer_0_is_never_at_fault():
 @everywhere
 def test_a_case_has_one_truth_and_shows(seed, n):
     run = cases.found(n, seed)
-    truth, watcher = investigate.truth(n, seed), run.engine.watcher
+    truth, watcher = judged.truth(n, seed), run.engine.watcher
     assert run.outcome.verdict in ("silent corruption", "crash", "alarm")
     assert run.outcome.wrong or run.outcome.verdict != "silent corruption"
 
@@ -138,7 +138,7 @@ def tools(case):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_tool_but_the_trace_names_the_operation_or_the_rank(seed, monkeypatch):
     for n in (1, 2, 3):
-        case, truth = investigate.case(n, seed), investigate.truth(n, seed)
+        case, truth = investigate.case(n, seed), judged.truth(n, seed)
         monkeypatch.setattr(cases, "recorded", lambda *_, n=n: cases.found(n, seed))  # a run anew would be the same
         said = tools(case)
         for name in ("strict", "typed", "layers", "lse"):
@@ -155,7 +155,7 @@ def test_what_each_tool_tells():
         s for s in range(99) if cases.draw(1, s).fault.defects == {"index_k_size"} and cases.draw(1, s).config.dcp_size == 2
     )
     case = investigate.case(1, seed)
-    truth = investigate.truth(1, seed)
+    truth = judged.truth(1, seed)
     beyond = truth["rows_available"]
     said = tools(case)
     assert f"index {beyond} is out of bounds for dimension 0 with size {beyond}" in said["strict"]
@@ -172,7 +172,7 @@ def test_a_grader_does_not_wait_for_the_tools(monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     monkeypatch.setattr(cases, "recorded", None)
     assert set(tools(case).values()) == {"Not run while the notebook is graded."}
-    assert investigate.truth(2, 0)["rows_available"], "what a check needs is there"
+    assert judged.truth(2, 0)["rows_available"], "what a check needs is there"
 
 
 def test_the_trace_can_be_looked_at_elsewhere():

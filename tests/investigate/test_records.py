@@ -5,7 +5,7 @@ import pytest
 from dcplab import investigate
 from dcplab.engine import spaces
 from dcplab.errors import CourseError
-from dcplab.investigate import cases, records
+from dcplab.investigate import cases, incidents, judged, records
 from dcplab.investigate.records import FIELDS, HEADINGS
 
 SEED = 3
@@ -22,13 +22,13 @@ def outcomes(findings):
 
 
 def test_a_record_filled_from_the_run_is_right_in_every_figure(run):
-    for record in (investigate.record(run), investigate.figures(run)):
+    for record in (records.filled(run), records.figures(run)):
         assert set(outcomes(investigate.verify(record, run)).values()) == {"right"}
-    assert records.parse(investigate.record(run)).keys() == investigate.figures(run).keys()
+    assert records.parse(records.filled(run)).keys() == records.figures(run).keys()
 
 
 def test_the_figures_are_those_of_the_engine(run):
-    f, c, watcher = investigate.figures(run), run.config, run.watcher
+    f, c, watcher = records.figures(run), run.config, run.watcher
     assert f["patches"] == "none" and (f["fresh"], f["again"], f["fixed_again"]) == ("3/3", "0/3", "3/3")
     assert f["largest_legal_loc"] == spaces.largest_loc(c.size, c.page_size, c.dcp_size)
     assert f["ckv_rows"] == f["index_k_slots"] == c.size + c.page_size and f["index_k_needed"] == f["largest_legal_loc"] + 1
@@ -45,12 +45,12 @@ def test_the_bytes_outside_are_those_of_the_accesses(run):
         a.outside * (132 if "index_k" in a.buffer else 1024) for a in run.watcher.wrong if a.write and a.outside
     )  # c-KV rows are 512 bf16, an index-K slot 128 fp8 and a float
     assert len(run.watcher.wrong) < 2000, "every access was kept"
-    assert investigate.figures(run)["bytes_outside"] == counted > 0
+    assert records.figures(run)["bytes_outside"] == counted > 0
 
 
 @pytest.mark.parametrize("key", [f.key for f in FIELDS])
 def test_one_wrong_figure_is_found_and_no_other(run, key):
-    figures = investigate.figures(run)
+    figures = records.figures(run)
     other = figures | {key: figures[key] + 1 if isinstance(figures[key], int) else "something else"}
     wrong = [f for f in investigate.verify(other, run) if f.outcome != "right"]
     assert [(f.key, f.outcome) for f in wrong] == [(key, "wrong")]
@@ -67,7 +67,7 @@ def test_a_template_is_a_record_with_nothing_in_it(run):
 
 
 def test_a_figure_may_be_written_as_people_write_it(run):
-    figures = investigate.figures(run)
+    figures = records.figures(run)
     loose = figures | {
         "bytes_outside": f"{figures['bytes_outside']:,}",
         "device": "CPU",
@@ -76,7 +76,7 @@ def test_a_figure_may_be_written_as_people_write_it(run):
         "first_wrong_rank": " 0 ",
     }
     assert set(outcomes(investigate.verify(loose, run)).values()) == {"right"}
-    text = investigate.record(run).replace("steps: ", "steps:  ").replace("\n", "   # a remark\n")
+    text = records.filled(run).replace("steps: ", "steps:  ").replace("\n", "   # a remark\n")
     assert set(outcomes(investigate.verify(text, run)).values()) == {"right"}
 
 
@@ -94,7 +94,7 @@ def test_no_two_learners_have_the_same_incident(run):
 
 
 def test_the_incident_is_told_with_what_a_record_asks_for(run):
-    told, f = str(run), investigate.figures(run)
+    told, f = str(run), records.figures(run)
     assert told.startswith("CPU (torch)") and "GPU" not in told and "patches: none" in told
     for key in ("dcp_size", "page_size", "size", "steps", "tokens_extended", "tokens_cached", "largest_loc", "ckv_rows"):
         assert str(f[key]) in told, key
@@ -104,9 +104,18 @@ def test_the_incident_is_told_with_what_a_record_asks_for(run):
 def test_a_case_has_a_record_too():
     seed = next(s for s in range(99) if cases.draw(1, s).fault.defects == {"index_k_size"})
     case = investigate.case(1, seed)
-    figures = investigate.figures(case)
+    run = incidents.of_case(case._run)
+    figures = records.figures(run)
     assert figures["patches"] == "ckv_write, read, extend, assert"
     assert figures["first_wrong_buffer"] == figures["first_outside_buffer"] == "index_k.0"
-    truth = investigate.truth(1, seed)
+    truth = judged.truth(1, seed)
     assert (figures["first_wrong_index"], figures["index_k_slots"]) == (truth["row"], truth["rows_available"])
-    assert set(outcomes(investigate.verify(investigate.record(case), case)).values()) == {"right"}
+    assert set(outcomes(investigate.verify(records.filled(run), run)).values()) == {"right"}
+
+
+def test_what_is_asked_for_stands_in_no_name_that_a_learner_meets(run):
+    """Tab completion and dir() show them: neither the truth of a case nor a filled record is one call away."""
+    case = investigate.case(1, SEED)
+    shown = {name for thing in (investigate, case) for name in dir(thing) if not name.startswith("_")}
+    assert not shown & {"truth", "truth_of", "figures", "record", "filled", "fault", "setup"}
+    assert not any(callable(getattr(case, name, None)) for name in ("incident", "run"))

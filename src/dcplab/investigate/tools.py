@@ -22,7 +22,6 @@ from dcplab.engine.typed import SpaceError
 from dcplab.errors import CourseError
 from dcplab.investigate import cases, compare, faults, progress
 from dcplab.investigate.cases import Run
-from dcplab.investigate.incidents import Incident, of_case
 from dcplab.investigate.recorder import Seen
 from dcplab.investigate.told import Told, Words
 from dcplab.shown import Shown
@@ -56,10 +55,6 @@ class Case(Words):
             {"when": a.when, "name": a.question.name, "prompt": a.question.prompt, "answer": a.question.answer, "got": a.got}
             for a in self._run.outcome.answers
         ]
-
-    def incident(self) -> Incident:
-        """The whole story of this case, for its record: spoils the investigation."""
-        return of_case(self._run)
 
     @tool
     def trace(
