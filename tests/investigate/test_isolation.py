@@ -152,21 +152,24 @@ def test_the_table_runs_stops_and_goes_on(slow_servers):
 
     control["run"].click()
     until(lambda: table.state.running == 0)
-    assert control["run"].disabled and not control["stop"].disabled and "now none, below" in words(table)
+    until(lambda: "now none, below" in words(table))  # the words follow the state
+    assert control["run"].disabled and not control["stop"].disabled
     slow_servers.release(2)
     until(lambda: table.state.running == 2)
-    assert table.state.done == 2 and control["IntProgress"].value == 2
+    assert table.state.done == 2
+    until(lambda: control["IntProgress"].value == 2)
     control["stop"].click()
-    assert "Stops after the server that runs now" in words(table)
+    until(lambda: "Stops after the server that runs now" in words(table))
     slow_servers.release()
     until(lambda: table.state.running is None)
-    assert table.state.done == 3 and "Stopped; run goes on from here" in words(table)
+    assert table.state.done == 3
+    until(lambda: "Stopped; run goes on from here" in words(table))
     assert "you said crash, and it is silent" in words(table) and "Because of none" in words(table)
 
     slow_servers.release(99)
     control["run"].click()
     until(lambda: table.state.done == 18 and table.state.running is None)
-    assert "18 of 18 servers have run; 17 of them did what you said" in words(table)
+    until(lambda: "18 of 18 servers have run; 17 of them did what you said" in words(table))
     assert control["run"].disabled and control["stop"].disabled
     control["look at"].value = 17
     assert "all, above: right, as you said" in words(table)

@@ -133,9 +133,9 @@ def test_redraw_takes_less_than_100_ms(table):
     times = []
     for name, values in (("loc", range(16, 40)), ("D", (1, 8, 2, 7, 3, 6, 5, 4))):
         for value in values:
-            start = time.perf_counter()
+            start = time.process_time()
             c[name].value = value
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
     assert statistics.median(times) < 0.1, times
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-
-from . import arena_scene, arena_state, live, table
+from . import arena_scene, arena_state, live
 from .arena_state import State
 from .live import control
 from .picture import Picture, notice
@@ -24,34 +22,11 @@ def arena_map(engine, rank=None, reads=False, at=None) -> ArenaMap | Picture:
     return ArenaMap(state)
 
 
-class ArenaMap:
-    """What `arena_map` returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when first needed."""
-
-    def __init__(self, state: State):
-        self.state = state
-
-    @property
-    def picture(self) -> Picture:
-        return arena_scene.picture(self.state)
-
-    @functools.cached_property
-    def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
-        return _Live(self).box
-
-    def __repr__(self) -> str:
-        return self.picture.text
-
-    def _ipython_display_(self) -> None:
-        live.show(self.picture, "arena map", lambda: self.widget)
-
-
 class _Live(live.Live):
     def __init__(self, owner: ArenaMap):
         import ipywidgets as w
 
-        super().__init__(arena_scene.scene(owner.state))
-        self.owner = owner
+        super().__init__(owner)
         state = owner.state
         self.at = control(w.IntSlider, "access", "after how many wrong accesses", 420, 45, min=0)
         before = control(w.Button, "access - 1", "previous access", 105)
@@ -71,20 +46,13 @@ class _Live(live.Live):
         self.box = self.assemble([self.at, before, after, first], [self.rank, self.reads])
         self.show(state)
 
-    @property
-    def state(self) -> State:
-        return self.owner.state
+    def set_controls(self, state: State) -> None:
+        self.at.max = len(state.accesses)
+        self.at.value = state.at
+        self.rank.value, self.reads.value = state.rank, state.reads
 
-    def show(self, state: State) -> None:
-        """Makes every part show ``state``. Controls are set quietly."""
-        self.owner.state = state
-        self.busy = True
-        try:
-            self.at.max = len(state.accesses)
-            self.at.value = state.at
-            self.rank.value, self.reads.value = state.rank, state.reads
-        finally:
-            self.busy = False
-        picture = arena_scene.picture(state)
-        self.tell(arena_scene.sentence(state), arena_scene.legend(state), table.every(picture.tables))
-        self.draw(picture.scene)
+
+class ArenaMap(live.View):
+    """What `arena_map` returns; see `live.View`."""
+
+    name, scenes, shell = "arena map", arena_scene, _Live

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-
-from . import journey_scene, journey_state, live, table
+from . import journey_scene, journey_state, live
 from .journey_state import State
 from .live import control
 from .picture import Picture, drawn, notice
@@ -35,34 +33,11 @@ def token_journey(
     return TokenJourney(state)
 
 
-class TokenJourney:
-    """What `token_journey` returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when first needed."""
-
-    def __init__(self, state: State):
-        self.state = state
-
-    @property
-    def picture(self) -> Picture:
-        return journey_scene.picture(self.state)
-
-    @functools.cached_property
-    def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
-        return _Live(self).box
-
-    def __repr__(self) -> str:
-        return self.picture.text
-
-    def _ipython_display_(self) -> None:
-        live.show(self.picture, "journey", lambda: self.widget)
-
-
 class _Live(live.Live):
     def __init__(self, owner: TokenJourney):
         import ipywidgets as w
 
-        super().__init__(journey_scene.scene(owner.state))
-        self.owner = owner
+        super().__init__(owner)
         self.write = control(w.Checkbox, "write mended", "the writer keeps its own locs and divides them", 125, indent=False)
         self.read = control(w.Checkbox, "read mended", "the reader localizes what top-k selected", 120, indent=False)
         self.level = control(w.Dropdown, "watermark", "where request B's locs lie", 170, 75, options=journey_state.LEVELS)
@@ -82,10 +57,6 @@ class _Live(live.Live):
         self.box = self.assemble([self.write, self.read, self.level, self.d], [self.token, before, after])
         self.show(owner.state)
 
-    @property
-    def state(self) -> State:
-        return self.owner.state
-
     def _new_fixes(self) -> State:
         return journey_state.with_fixes(self.state, self.write.value, self.read.value)
 
@@ -94,18 +65,17 @@ class _Live(live.Live):
         if loc is not None:
             self.guarded(lambda: journey_state.with_loc(self.state, int(loc)))()
 
-    def show(self, state: State) -> None:
-        """Makes every part show ``state``. Controls are set quietly."""
-        self.owner.state = state
-        self.busy = True
-        try:
-            with self.box.hold_trait_notifications():
-                self.write.value, self.read.value, self.level.value = state.write, state.read, state.level
-                self.d.value = state.dcp_size
-                self.token.max = len(state.tokens) - 1
-                self.token.value = state.selected
-        finally:
-            self.busy = False
-        picture = journey_scene.picture(state)
-        self.tell(journey_scene.sentence(state), journey_scene.legend(state), table.every(picture.tables, state.selected))
-        self.draw(picture.scene)
+    def set_controls(self, state: State) -> None:
+        self.write.value, self.read.value, self.level.value = state.write, state.read, state.level
+        self.d.value = state.dcp_size
+        self.token.max = len(state.tokens) - 1
+        self.token.value = state.selected
+
+    def marked(self, state: State) -> int | None:
+        return state.selected
+
+
+class TokenJourney(live.View):
+    """What `token_journey` returns; see `live.View`."""
+
+    name, scenes, shell = "journey", journey_scene, _Live

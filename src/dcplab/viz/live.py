@@ -4,10 +4,13 @@ a message line. A live view is a thin shell: it holds a state, and every control
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from html import escape
+from types import ModuleType
 
 from . import keys, plot
+from . import table as tables
 from .palette import STYLES
 from .picture import Picture
 from .scene import Scene
@@ -62,19 +65,73 @@ def control(make: type, text: str, tip: str, width: int, label: int = 0, **more)
     return make(description=text, tooltip=tip, layout=w.Layout(width=f"{width}px"), **style, **more)
 
 
-class Live:
-    """Base of the live views. ``show(state)``, of the subclass, makes every part show a state."""
+class View:
+    """What a live picture's function returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when needed.
 
-    def __init__(self, scene: Scene):
+    A subclass gives ``name``, ``scenes`` (the module that draws a state: ``scene``, ``picture``, ``sentence``, ``legend``), and
+    ``shell`` (its `Live`).
+    """
+
+    name: str
+    scenes: ModuleType
+    shell: type[Live]
+
+    def __init__(self, state):
+        self.state = state
+
+    @property
+    def picture(self) -> Picture:
+        return self.scenes.picture(self.state)
+
+    @functools.cached_property
+    def widget(self):
+        """The live view, an ipywidgets ``VBox``."""
+        return self.shell(self).box
+
+    def __repr__(self) -> str:
+        return self.picture.text
+
+    def _ipython_display_(self) -> None:
+        show(self.picture, self.name, lambda: self.widget)
+
+
+class Live:
+    """Base of the live views. A subclass makes its controls and ``box``, and says how controls show a state."""
+
+    def __init__(self, owner: View):
         import ipywidgets as w
 
+        self.owner = owner
         self.busy = False
         self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
-        self.figure = figure_widget(scene)
+        self.figure = figure_widget(owner.scenes.scene(owner.state))
         self.drawn: list[dict] = []
 
-    def show(self, state) -> None:
+    @property
+    def state(self):
+        return self.owner.state
+
+    def set_controls(self, state) -> None:
+        """Makes the controls show ``state``."""
         raise NotImplementedError
+
+    def marked(self, state) -> int | None:
+        """The row of the first table that is looked at."""
+        return None
+
+    def show(self, state) -> Picture:
+        """Makes every part show ``state``. Controls are set quietly."""
+        self.owner.state = state
+        self.busy = True
+        try:
+            with self.box.hold_trait_notifications():
+                self.set_controls(state)
+        finally:
+            self.busy = False
+        picture, scenes = self.owner.picture, self.owner.scenes
+        self.tell(scenes.sentence(state), scenes.legend(state), tables.every(picture.tables, self.marked(state)))
+        self.draw(picture.scene)
+        return picture
 
     def assemble(self, *rows):
         """The view: rows of controls, then message, sentence, figure, legend and the folded table."""
@@ -82,7 +139,7 @@ class Live:
 
         folded = w.Accordion([self.table], titles=("The same as a table",))
         lines = [w.Box(list(row), layout=w.Layout(flex_flow="row wrap")) for row in rows]
-        box = w.VBox([w.HTML(HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, folded, keys.keep()])
+        box = w.VBox([w.HTML(HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, keys.keep(), folded])
         box.add_class("dcplab-live")
         return box
 

@@ -7,7 +7,7 @@ import functools
 import threading
 from collections.abc import Callable
 
-from . import live, matrix_scene, matrix_state, table
+from . import live, matrix_scene, matrix_state
 from .live import control
 from .matrix_state import Cell, State
 from .picture import Picture, notice
@@ -26,34 +26,11 @@ def matrix(patches: tuple[str, ...], cells: tuple[Cell, ...], run: Run) -> Matri
     return MatrixTable(state, run)
 
 
-class MatrixTable:
-    """What `matrix` returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when first needed."""
-
-    def __init__(self, state: State, run: Run):
-        self.state, self.run = matrix_state.ended(state), run
-
-    @property
-    def picture(self) -> matrix_scene.Matrix:
-        return matrix_scene.picture(self.state)
-
-    @functools.cached_property
-    def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
-        return _Live(self).box
-
-    def __repr__(self) -> str:
-        return self.picture.text
-
-    def _ipython_display_(self) -> None:
-        live.show(self.picture, "matrix", lambda: self.widget)
-
-
 class _Live(live.Live):
     def __init__(self, owner: MatrixTable):
         import ipywidgets as w
 
-        super().__init__(matrix_scene.scene(owner.state))
-        self.owner = owner
+        super().__init__(owner)
         self.lock = threading.RLock()  # states are made from states, in two threads
         self.stopping = threading.Event()
         self.thread: threading.Thread | None = None
@@ -73,10 +50,6 @@ class _Live(live.Live):
         self.box = self.assemble([self.go, self.halt, self.bar], [self.at, surprise])
         self.box.children = (*self.box.children, self.list)
         self.show(owner.state)
-
-    @property
-    def state(self) -> State:
-        return self.owner.state
 
     def guarded(self, new_state: Callable) -> Callable:
         call = super().guarded(new_state)
@@ -128,18 +101,26 @@ class _Live(live.Live):
             note = f"A server could not be run: {type(error).__name__}: {error}."
         self.change(lambda s: matrix_state.ended(s, note))
 
-    def show(self, state: State) -> None:
-        """Makes every part show ``state``. Controls are set quietly."""
-        self.owner.state = state
-        self.busy = True
-        try:
-            self.at.value = state.at
-            self.bar.value = state.done
-            running = state.running is not None
-            self.go.disabled, self.halt.disabled = running or state.done == len(state.cells), not running
-        finally:
-            self.busy = False
-        picture = matrix_scene.picture(state)
-        self.tell(matrix_scene.sentence(state), matrix_scene.legend(state), table.every(picture.tables, state.at))
-        self.draw(picture.scene)
+    def set_controls(self, state: State) -> None:
+        self.at.value = state.at
+        self.bar.value = state.done
+        running = state.running is not None
+        self.go.disabled, self.halt.disabled = running or state.done == len(state.cells), not running
+
+    def marked(self, state: State) -> int | None:
+        return state.at
+
+    def show(self, state: State) -> Picture:
+        picture = super().show(state)
         self.list.value = matrix_scene.listed(picture.surprises)
+        return picture
+
+
+class MatrixTable(live.View):
+    """What `matrix` returns; see `live.View`. ``run`` runs its servers."""
+
+    name, scenes, shell = "matrix", matrix_scene, _Live
+
+    def __init__(self, state: State, run: Run):
+        super().__init__(matrix_state.ended(state))
+        self.run = run

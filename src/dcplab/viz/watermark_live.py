@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from . import live, table, watermark_scene, watermark_state
+from . import live, watermark_scene, watermark_state
 from .live import control
 from .picture import Picture, notice
 from .watermark_state import Action, State
@@ -33,34 +33,11 @@ def watermark(size=12, page_size=4, dcp_size=2, layers=2, requests=None) -> Wate
     return Watermark(state)
 
 
-class Watermark:
-    """What `watermark` returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when first needed."""
-
-    def __init__(self, state: State):
-        self.state = state
-
-    @property
-    def picture(self) -> Picture:
-        return watermark_scene.picture(self.state)
-
-    @functools.cached_property
-    def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
-        return _Live(self).box
-
-    def __repr__(self) -> str:
-        return self.picture.text
-
-    def _ipython_display_(self) -> None:
-        live.show(self.picture, "watermark", lambda: self.widget)
-
-
 class _Live(live.Live):
     def __init__(self, owner: Watermark):
         import ipywidgets as w
 
-        super().__init__(watermark_scene.scene(owner.state))
-        self.owner = owner
+        super().__init__(owner)
         presets = []
         for name, tip, values in PRESETS:
             presets.append(control(w.Button, name, tip, 150))
@@ -92,10 +69,6 @@ class _Live(live.Live):
         )
         self.show(owner.state)
 
-    @property
-    def state(self) -> State:
-        return self.owner.state
-
     def _new_geometry(self) -> State:
         return watermark_state.make(self.c.value, self.p.value, self.d.value, self.state.layers)
 
@@ -104,25 +77,18 @@ class _Live(live.Live):
             raise ValueError("no request is running, so none can finish.")
         return watermark_state.with_action(self.state, Action(kind, self.request.value))
 
-    def show(self, state: State) -> None:
-        """Makes every part show ``state``. Controls are set quietly."""
-        fresh = self.owner.state.config != state.config or not self.drawn
-        self.owner.state = state
-        self.busy = True
-        try:
-            with self.box.hold_trait_notifications():
-                self._set_controls(state, fresh)
-        finally:
-            self.busy = False
-        picture = watermark_scene.picture(state)
-        self.tell(watermark_scene.sentence(state), watermark_scene.legend(state), table.every(picture.tables, state.at))
-        self.draw(picture.scene)
+    def show(self, state: State) -> Picture:
+        self.fresh = self.owner.state.config != state.config or not self.drawn
+        return super().show(state)
 
-    def _set_controls(self, state: State, fresh: bool) -> None:
+    def marked(self, state: State) -> int | None:
+        return state.at
+
+    def set_controls(self, state: State) -> None:
         self.c.value, self.p.value, self.d.value = state.size, state.page_size, state.dcp_size
         self.step.max = len(state.actions)
         self.step.value = state.at
-        if fresh:
+        if self.fresh:
             self.tokens.value = next(a.tokens for a in state.actions if a.tokens) if state.actions else state.config.width
         running = tuple((f"{h.name} ({h.tokens:,})", h.name) for h in state.step.held if not h.kept)
         names = [name for _, name in running]
@@ -130,3 +96,9 @@ class _Live(live.Live):
         if self.request.options != running:
             self.request.options = running
         self.request.value = chosen
+
+
+class Watermark(live.View):
+    """What `watermark` returns; see `live.View`."""
+
+    name, scenes, shell = "watermark", watermark_scene, _Live

@@ -5,9 +5,7 @@ What cannot be drawn becomes a sentence above the picture, which stays as it was
 
 from __future__ import annotations
 
-import functools
-
-from . import live, owner_scene, owner_state, table
+from . import live, owner_scene, owner_state
 from .live import control
 from .owner_state import State
 from .picture import Picture, notice
@@ -27,36 +25,11 @@ def owner_table(dcp_size=4, page_size=4, size=12, first=None, last=None, request
     return OwnerTable(state, requests, keep_range=first is not None or last is not None)
 
 
-class OwnerTable:
-    """What `owner_table` returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when first needed."""
-
-    def __init__(self, state: State, requests=None, keep_range: bool = False):
-        self.state = state
-        self._asked = requests
-        self._keep_range = keep_range
-
-    @property
-    def picture(self) -> Picture:
-        return owner_scene.picture(self.state)
-
-    @functools.cached_property
-    def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
-        return _Live(self).box
-
-    def __repr__(self) -> str:
-        return self.picture.text
-
-    def _ipython_display_(self) -> None:
-        live.show(self.picture, "table", lambda: self.widget)
-
-
 class _Live(live.Live):
     def __init__(self, owner: OwnerTable):
         import ipywidgets as w
 
-        super().__init__(owner_scene.scene(owner.state))
-        self.owner = owner
+        super().__init__(owner)
         state = owner.state
         most = max(8, state.dcp_size)
         self.d = control(w.IntSlider, "D", "DCP group size", 230, 20, min=1, max=most)
@@ -85,10 +58,6 @@ class _Live(live.Live):
         )
         self.show(state)
 
-    @property
-    def state(self) -> State:
-        return self.owner.state
-
     def _new_geometry(self) -> State:
         return owner_state.with_geometry(
             self.state, self.d.value, self.p.value, self.c.value, self.owner._asked, self.owner._keep_range
@@ -108,21 +77,10 @@ class _Live(live.Live):
         if loc is not None:
             self.guarded(lambda: owner_state.with_selected(self.state, int(loc)))()
 
-    def show(self, state: State) -> None:
-        """Makes every part show ``state``. Controls are set quietly."""
-        self.owner.state = state
-        self.busy = True
-        try:
-            with self.box.hold_trait_notifications():
-                self._set_controls(state)
-        finally:
-            self.busy = False
-        picture = owner_scene.picture(state)
-        index = state.shown.index(state.selected)
-        self.tell(owner_scene.sentence(state), owner_scene.legend(state), table.to_html(picture.table, index))
-        self.draw(picture.scene)
+    def marked(self, state: State) -> int | None:
+        return state.shown.index(state.selected)
 
-    def _set_controls(self, state: State) -> None:
+    def set_controls(self, state: State) -> None:
         self.d.value, self.p.value, self.c.value = state.dcp_size, state.page_size, state.size
         self.first.value, self.last.value = state.first, state.last
         options = tuple((f"{r.name} ({len(r.locs)} tokens)", i) for i, r in enumerate(state.requests))
@@ -137,3 +95,14 @@ class _Live(live.Live):
             self.position.value = holder[1]
         self.loc.min, self.loc.max = 0, state.largest
         self.loc.value = state.selected
+
+
+class OwnerTable(live.View):
+    """What `owner_table` returns; see `live.View`."""
+
+    name, scenes, shell = "table", owner_scene, _Live
+
+    def __init__(self, state: State, requests=None, keep_range: bool = False):
+        super().__init__(state)
+        self._asked = requests
+        self._keep_range = keep_range

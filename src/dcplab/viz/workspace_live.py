@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-
-from . import live, table, workspace_scene, workspace_state
+from . import live, workspace_scene, workspace_state
 from .live import control
 from .picture import Picture, notice
 from .workspace_state import MOST_RANKS, USES, State
@@ -24,34 +22,11 @@ def workspace(requests=None, dcp_size=2, page_size=2, request=None, position=Non
     return Workspace(state)
 
 
-class Workspace:
-    """What `workspace` returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when first needed."""
-
-    def __init__(self, state: State):
-        self.state = state
-
-    @property
-    def picture(self) -> Picture:
-        return workspace_scene.picture(self.state)
-
-    @functools.cached_property
-    def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
-        return _Live(self).box
-
-    def __repr__(self) -> str:
-        return self.picture.text
-
-    def _ipython_display_(self) -> None:
-        live.show(self.picture, "workspace", lambda: self.widget)
-
-
 class _Live(live.Live):
     def __init__(self, owner: Workspace):
         import ipywidgets as w
 
-        super().__init__(workspace_scene.scene(owner.state))
-        self.owner = owner
+        super().__init__(owner)
         state = owner.state
         names = [(r.name, i) for i, r in enumerate(state.requests)]
         tips = [f"follow a token of request {name}" for name, _ in names]
@@ -78,10 +53,6 @@ class _Live(live.Live):
         )
         self.show(state)
 
-    @property
-    def state(self) -> State:
-        return self.owner.state
-
     def _moved(self, position: int) -> State:
         return workspace_state.with_token(self.state, self.state.request, position)
 
@@ -91,18 +62,17 @@ class _Live(live.Live):
             at = next((i, r.locs.index(loc)) for i, r in enumerate(self.state.requests) if loc in r.locs)
             self.guarded(lambda: workspace_state.with_token(self.state, *at))()
 
-    def show(self, state: State) -> None:
-        """Makes every part show ``state``. Controls are set quietly."""
-        self.owner.state = state
-        self.busy = True
-        try:
-            self.request.value = state.request
-            self.position.max = len(state.followed.words) - 1
-            self.position.value = state.position
-            self.use.value, self.cached.value, self.d.value = state.use, state.followed.cached, state.dcp_size
-        finally:
-            self.busy = False
-        picture = workspace_scene.picture(state)
-        index = list(USES).index(state.use)
-        self.tell(workspace_scene.sentence(state), workspace_scene.legend(state), table.every(picture.tables, index))
-        self.draw(picture.scene)
+    def set_controls(self, state: State) -> None:
+        self.request.value = state.request
+        self.position.max = len(state.followed.words) - 1
+        self.position.value = state.position
+        self.use.value, self.cached.value, self.d.value = state.use, state.followed.cached, state.dcp_size
+
+    def marked(self, state: State) -> int | None:
+        return list(USES).index(state.use)
+
+
+class Workspace(live.View):
+    """What `workspace` returns; see `live.View`."""
+
+    name, scenes, shell = "workspace", workspace_scene, _Live
