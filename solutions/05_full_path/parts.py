@@ -321,7 +321,7 @@ PARTS = [
         compare=_said_otherwise,
         rows=_served_rows,
         carries=True,
-        timeout_s=60.0,
+        timeout_s=90.0,
         question="In which space is the index that each operation is given, and in which does it expect one?",
         hints=(
             "Go through the table of operations and write down, for each, which space it takes and which it gives. The order "
@@ -357,7 +357,7 @@ PARTS = [
         compare=_said_otherwise,
         rows=_served_rows,
         carries=True,
-        timeout_s=90.0,
+        timeout_s=120.0,  # on a GPU, twice that: the first time TileLang compiles its kernels
         question="Which buffer does attention read in this batch, and what must its indices count?",
         hints=(
             "Three batches, three buffers: extend reads a workspace that you fill, verify reads this rank's pool, the "
