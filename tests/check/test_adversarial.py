@@ -44,7 +44,7 @@ TRICKS = {
         "c = sys.modules['dcplab.check.codec']; c.encode = lambda *a, **k: b''; return locs + 1",
     ),
     "the checker's child": (
-        "wrong",
+        "crashed",
         "import sys",
         "c = sys.modules['dcplab.check.child']; c._run_case = lambda *a: {'returned': True, 'events': []}; return locs + 1",
     ),
@@ -76,6 +76,10 @@ TRICKS = {
     "the solutions' folder": ("crashed", "import os", "return os.listdir(os.path.dirname(SOLUTION))"),
     "the reference kernels": ("crashed", "", "import dcp_kernels; return dcp_kernels"),
     "the engine": ("crashed", "", "from dcplab.engine import spaces; return spaces"),
+    "the course, by its package": ("crashed", "import dcplab", "return dcplab.check"),
+    "the engine, by importlib": ("crashed", "import importlib", "return importlib.import_module('dcplab.engine.spaces')"),
+    "the engine, by __import__": ("crashed", "", "return __import__('dcplab.engine.spaces')"),
+    "the reference kernels, by runpy": ("crashed", "import runpy", "return runpy.run_module('dcp_kernels.reference')"),
     "the catalog": ("crashed", "", "from dcplab import catalog; return catalog"),
     "the progress file": ("crashed", "", "open(PROGRESS, 'w').write('{}'); return locs + 1"),
     "another child's program": (
