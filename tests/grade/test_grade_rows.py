@@ -140,3 +140,18 @@ def test_pages_of_different_paths_have_different_names():
     names = {feedback.file_name(p) for p in ("a/b.ipynb", "a_b.ipynb", "a b.ipynb", "../../etc/passwd", "x" * 500, "\udcff")}
     assert len(names) == 6
     assert all("/" not in name and len(name) < 110 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("message", "bold"),
+    [
+        ("It raised TypeError: this is a function, not a Triton kernel: is @triton.jit\nabove it?\n\nx\n3a: ...", "above it?"),
+        ("It does not load: KeyError: 'named'\nMore: lab.hint\n\nx\n5d: ...", "'named'"),
+        (f"{'A' * 70} named.\nIt is not, however.\n\nx\n5d: ...", "named."),
+        ("Right on all 2 cases.\n\nx\n1a: ...", "cases."),
+    ],
+)
+def test_a_page_shows_a_long_first_sentence_whole(message, bold):
+    shown = html.unescape(feedback.page(row(parts=(part("1a", "crashed", 0.0, message=message),))))
+    first = shown.partition('font-weight:600;margin:.3em 0">')[2].partition("</div>")[0]
+    assert first.endswith(bold) and "\n" not in first and "More:" not in first

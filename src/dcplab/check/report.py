@@ -90,7 +90,7 @@ def text(found: CheckResult) -> str:
 
 def as_html(found: CheckResult) -> str:
     """The same for a notebook. Colours come from the theme; the outcome is a word and a mark, and only then a border."""
-    first, _, rest = found.message.partition("\n")
+    first, rest = _first(found.message)
     mark = MARKS.get(found.outcome, "✗")
     rest = rest.rpartition("\n")[0]  # the last line says what the heading says
     above, body, below = rest, "", ""
@@ -105,6 +105,17 @@ def as_html(found: CheckResult) -> str:
         f'<div style="font-weight:600;margin:.3em 0">{html.escape(first)}</div>'
         f"{_paragraphs(above)}{body}{_paragraphs(below)}</div>"
     )
+
+
+def _first(message: str) -> tuple[str, str]:
+    """The diagnosis whole, also where it was too long for a line, and what comes after it."""
+    lines = message.split("\n")
+    n = 1
+    while n < len(lines) and lines[n].strip() and not lines[n - 1].endswith((".", "?")):
+        if len(lines[n - 1]) + 1 + len(lines[n].split()[0]) <= WIDTH:  # it was not broken here
+            break
+        n += 1
+    return " ".join(lines[:n]), "\n".join(lines[n:])
 
 
 def _paragraphs(lines: str) -> str:
