@@ -45,7 +45,19 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
         finally:
             busy = False
 
+    class Finder:
+        """``importlib.import_module`` is no event that is audited: what looks for modules has to say no as well."""
+
+        @staticmethod
+        def find_spec(name: str, path: object = None, target: object = None) -> None:
+            if (refusal := _import(name, may_import)) and _by_answer(mine):
+                raise Refused(refusal)
+
     sys.addaudithook(hook)
+    sys.meta_path.insert(0, Finder)
+    for name in list(sys.modules):  # what is loaded is not looked for, and a package has its modules as attributes
+        if _import(name, may_import):
+            del sys.modules[name]
 
 
 _PROGRAM = re.compile(r"^(.*/dcplab-[^/]+)/answer\d+\.py$")
@@ -77,12 +89,7 @@ def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Seque
                     return "An answer may not look into other processes."
         return None
     if event == "import":
-        name = args[0]
-        if name.split(".")[0] in COURSE and not any(
-            name == m or m.startswith(name + ".") or name.startswith(m + ".") for m in may_import
-        ):
-            return f"An answer may not import {name}: it is what the answer is held against."
-        return None
+        return _import(args[0], may_import)
     if event in _PROCESSES:
         return "An answer may not start processes."
     if event.startswith("socket."):
@@ -94,6 +101,14 @@ def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Seque
     if event in ("os.kill", "os.killpg") and args[0] not in (0, here):
         return "An answer may not signal other processes."
     return None
+
+
+def _import(name: str, may_import: Sequence[str]) -> str | None:
+    """Why an answer may not import a module, or None."""
+    open_ = any(name == m or m.startswith(name + ".") or name.startswith(m + ".") for m in may_import)
+    if open_ or name.split(".")[0] not in COURSE:
+        return None
+    return f"An answer may not import {name}: it is what the answer is held against."
 
 
 def _by_answer(scratch: str) -> bool:

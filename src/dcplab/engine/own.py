@@ -43,7 +43,9 @@ def answer(paths: Mapping[str, Callable], look: bool = False, **given) -> dict:
     logging.disable(logging.WARNING)  # TileLang's, of its cache
     checked = {role: _checked(path) for role, path in paths.items()}
     given |= dict(paths=checked, device="cuda" if torch.cuda.is_available() else "cpu")
-    with ops.using(**operations(load(getattr(sys.modules["__main__"], CARRIED, {})))):
+    with _alone():  # what came along is a learner's code too
+        functions = load(getattr(sys.modules["__main__"], CARRIED, {}))
+    with ops.using(**operations(functions)):
         out = served.serve(**given)
         if look and (said := served.first_misuse(**given)):
             print(f"Typed spaces: {said}")
