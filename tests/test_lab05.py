@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import json
 import re
 
 import pytest
@@ -140,7 +141,7 @@ def test_a_wrong_function_of_one_s_own_is_noticed(taken, part):
 
 
 def test_what_is_missing_or_wrong_falls_back_to_the_reference_and_is_said(taken, monkeypatch):
-    def program(lab, part):
+    def program(lab, part, answer=None):
         if part.id == "3d":
             return lab.key("3d").solution
         if part.id == "1c":
@@ -160,6 +161,33 @@ def test_what_is_missing_or_wrong_falls_back_to_the_reference_and_is_said(taken,
     assert not taken
     with pytest.raises(CourseError, match="no function of part '1a'"):
         mine.take(("1a",), said.append)
+
+
+def test_notebooks_beside_the_open_one_come_before_those_of_the_checkout(taken, monkeypatch, tmp_path):
+    """nbgrader's folders, a heap of one's own, and the checkout; the solved notebooks lie side by side and are nobody's."""
+    one = catalog.lab("01")
+    ours = restore.path_of(one)
+    monkeypatch.chdir(paths.labs() / LAB.name)
+    assert mine.notebook_of(one) == ours
+    monkeypatch.chdir(paths.solutions() / LAB.name)
+    assert mine.notebook_of(one) == ours
+    (tmp_path / LAB.name).mkdir()
+    monkeypatch.chdir(tmp_path / LAB.name)
+    assert mine.notebook_of(one) == ours
+    nb = json.loads(ours.read_text())
+    for cell in nb["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "1c":
+            cell["source"] = one.key("1c").solution.source
+    for beside in (tmp_path / LAB.name / ours.name, tmp_path / one.name / ours.name):
+        beside.parent.mkdir(exist_ok=True)
+        beside.write_text(json.dumps(nb))
+        assert mine.notebook_of(one) == beside
+        said = []
+        mine.take(("1c",), said.append)
+        assert said == ["1c   localize: yours"] and list(taken) == ["1c"]
+    beside.write_text(ours.read_text())
+    mine.take(("1c",), said.append)
+    assert said[-1] == f"1c   localize: the reference; not attempted in {beside}"
 
 
 def test_a_graded_notebook_runs_on_the_reference(taken, monkeypatch):

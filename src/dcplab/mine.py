@@ -1,6 +1,6 @@
 """A learner's own functions of earlier labs, taken along into a check of lab 05: found, checked, and carried as source.
 
-What is taken is read out of the notebooks in ``labs/`` and checked once, when it is asked for; what is missing or does not pass
+What is taken is read out of the notebooks and checked once, when it is asked for; what is missing or does not pass
 is said so, and the course's own function does its work. The choice lasts as long as this process.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
-from dcplab import catalog, mode, restore
+from dcplab import catalog, mode, paths, restore
 from dcplab.check import judge
 from dcplab.check.extract import Program
 from dcplab.engine import own
@@ -51,16 +52,32 @@ def taken() -> tuple[str, ...]:
     return tuple(_taken)
 
 
+def notebook_of(lab: catalog.Lab) -> Path:
+    """Where a learner's notebook of a lab is looked for: beside the one that is open, as nbgrader and people lay them out, else
+    in ``labs/``. The solved notebooks lie side by side too, and are nobody's own."""
+    here = Path.cwd()
+    if paths.solutions() not in here.parents:
+        for folder in (here.parent / lab.name, here):
+            if (found := folder / f"{lab.name}.ipynb").is_file():
+                return found
+    return restore.path_of(lab)
+
+
+def _shown(path: Path) -> Path:
+    return path.relative_to(paths.root()) if path.is_relative_to(paths.root()) else path
+
+
 def _checked(identity: str) -> tuple[Program | None, str]:
     """The learner's answer if it passes; else None and why not, as the end of a sentence."""
     try:
         lab = catalog.of_part(identity)
         part = lab.part(identity)
-        program = restore.program(lab, part)
+        path = notebook_of(lab)
+        program = restore.program(lab, part, path if path != restore.path_of(lab) else None)
     except CourseError as e:
         return None, str(e)
     found = judge.check(lab.key(part.id), program, mode=mode.current().name)
     if found.outcome == "passed":
         return program, ""
-    words = {"not_attempted": "not attempted in your notebook", "error": "it cannot be judged here"}
+    words = {"not_attempted": f"not attempted in {_shown(path)}", "error": "it cannot be judged here"}
     return None, words.get(found.outcome, f"yours does not pass ({found.message.splitlines()[0]})")

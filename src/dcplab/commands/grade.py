@@ -146,13 +146,13 @@ def _summary(rows: list[dict], seed: int) -> str:
 
 
 def _shared(found: list[dict]) -> list[str]:
-    """A line for each row that is about somebody else's cases."""
+    """A line for each seed whose cases are not one learner's alone."""
     from dcplab.grade import rows
 
-    who = {row["path"]: rows.who(row) for row in found}
     return [
-        f"{_printable(who[path])} answers about the same cases as {_printable(', '.join(names))}."
-        for path, names in rows.same_cases(found).items()
+        f"The same cases, of seed {seed}: {_printable(', '.join(names))}."
+        for seed, names in rows.holders(found).items()
+        if len(names) > 1
     ]
 
 

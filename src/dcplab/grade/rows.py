@@ -89,17 +89,21 @@ def case_seeds(row: Mapping) -> list[int]:
 
 def same_cases(rows: Sequence[Mapping]) -> dict[str, list[str]]:
     """Path -> who else answers about the same cases. Two learners' seeds differ, so each of them is worth a question."""
-    holders: dict[int, list[str]] = {state.SOLVED_SEED: ["the solved notebook"]}
-    of = {row["path"]: who(row) for row in rows}
-    for row in rows:
-        for seed in case_seeds(row):
-            holders.setdefault(seed, []).append(of[row["path"]])
-    found = {row["path"]: [n for seed in case_seeds(row) for n in holders[seed] if n != of[row["path"]]] for row in rows}
+    of = holders(rows)
+    found = {row["path"]: [n for seed in case_seeds(row) for n in of[seed] if n != _who(row)] for row in rows}
     return {path: list(dict.fromkeys(names)) for path, names in found.items() if names}
 
 
-def who(row: Mapping) -> str:
-    """Whose row it is, as far as is known."""
+def holders(rows: Sequence[Mapping]) -> dict[int, list[str]]:
+    """Seed -> who answers about its cases, each once."""
+    found = {state.SOLVED_SEED: ["the solved notebook"]}
+    for row in rows:
+        for seed in case_seeds(row):
+            found.setdefault(seed, []).append(_who(row))
+    return {seed: list(dict.fromkeys(names)) for seed, names in found.items()}
+
+
+def _who(row: Mapping) -> str:
     return row["student"] or row["path"]
 
 
