@@ -13,6 +13,7 @@ from dcplab.check.model import Launch
 from dcplab.demos import ragged_engine
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.backend import flattened_bound
+from dcplab.viz import workspace_state
 
 LAB = catalog.lab("04")
 LENS = list(itertools.product((0, 1, 4, 5), repeat=3))
@@ -194,13 +195,35 @@ def test_what_the_notebook_and_the_predictions_promise():
     table = torch.tensor([[16, 17, 18, 0], [32, 33, 34, 35]])
     assert transforms["topk_to_paged"](picked, req_of_row, table).tolist() == [[17, -1], [35, 32]]
     answers = {part.id: part.prediction.answer for part in LAB.parts}
-    assert answers["4a"] == "[4, 5, 8]" and answers["4b"] == "2" and answers["4c"] == str(joined.tolist().index(20))
+    assert gathered((6,), (11,), 4).shape[1] == int(answers["4b"])
+    assert (answers["4a"], answers["4e"]) == ("[4, 5, 8]", str(10 + 5 + 8 + 1)) and answers["4c"] == str(joined.tolist().index(20))
     assert answers["4d"] == str(transforms["topk_to_ragged"](ints([3, 0, -1])[None], ints([1]), ints([0, 3, 7]))[0].tolist())
     launch = LAB.part("4g").launch([[0.0]] * 5, [[0.0]] * 3, [2, 3], [1, 2], 2)
     assert answers["4g"] == str(launch.grid[0] * launch.grid[1])
+    largest = int(answers["4f"])
+    table = [solved("4f")["capacity_ok"](ints([i]), "flattened_page_table", 12, 4, 2) for i in (largest, largest + 1)]
+    assert table == [True, False]
     assert [solved("4f")["capacity_ok"](ints([i]), c, 12, 4, 2) for c, i in (("index_k_loc", 31), ("ckv_row", 15))] == [
         True
     ] * 2
     assert [solved("4f")["capacity_ok"](ints([i]), c, 12, 4, 2) for c, i in (("index_k_loc", 32), ("ckv_row", 16))] == [
         False
     ] * 2
+
+
+def test_the_two_answers_below_the_picture():
+    """Which uses of a token's id read another token of its request, and which is right by chance."""
+    state, other, chance = workspace_state.make(), set(), set()
+    for number, (request, position) in enumerate(state.tokens):
+        here = workspace_state.with_token(state, request, position)
+        for use in workspace_state.USES:
+            there = workspace_state.landing(here, use).token
+            name = f"{'AB'[request]}{position}"
+            if there == number:
+                chance |= {(use, name)} if request and use not in ("ragged", "row", "layout") else set()
+            elif there is not None and state.tokens[there][0] == request:
+                other.add((use, name))
+    assert chance == {("loc", "B4")} and not any(use == "position" for use, _ in other)
+    assert all(workspace_state.landing(workspace_state.with_token(state, 0, p), "position").right for p in range(8))
+    said = {"raw": ("A0", "A1", "B2"), "pool": ("A4", "A5"), "prefix": ("B3", "B4")}
+    assert other == {(use, token) for use, tokens in said.items() for token in tokens}

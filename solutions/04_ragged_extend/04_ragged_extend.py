@@ -71,8 +71,8 @@ ragged.two_requests()
 # First each rank looks up what it has to send. It knows the locs of all prefixes, one request after another, and it needs the
 # rows that it holds itself, in that order.
 #
-# With D = 4 and prefixes of 5 and 3 tokens at locs 16 to 20 and 32 to 34, rank 0 holds 16, 20 and 32. A prefix may be of any
-# length, also 0, and two requests may share the beginning of theirs.
+# A prefix may be of any length, also 0. Two requests may share the beginning of theirs. And a long prefix may be fetched in
+# pieces: then the list holds a piece of it, and that can begin at any position.
 
 # %%
 lab.predict("4a")
@@ -85,8 +85,8 @@ lab.predict("4a")
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     """The rows of rank `dcp_rank` that hold the prefixes of a batch.
 
-    prefix_locs: 1-D integer tensor, the locs of all prefixes, one request after another, in
-    position order.
+    prefix_locs: 1-D integer tensor, the locs of all prefixes, or of a piece of each, which may
+    begin at any position; one request after another, in position order.
     prefix_lens: 1-D integer tensor, one length a request, 0 allowed; their sum is the number of
     locs. dcp_rank, dcp_size: ints.
     Returns a new 1-D tensor of the dtype of prefix_locs: this rank's rows, request by request, in
@@ -142,8 +142,8 @@ ragged.strided()
 # *20 points, 15 minutes.*
 #
 # Now the ranks send. An all-gather wants the same number of rows from every rank, but ranks hold different numbers of tokens.
-# So each request's rows are padded to full turns. And a prefix may be gathered in pieces, so a piece can start at any
-# position. Here a piece of A, 5 tokens from position 3 on, and 3 tokens of B from 0:
+# So each request's rows are padded to full turns. A request begins on a widened page, so position p lies with rank p % D, as
+# its loc does. Here a piece of A, 5 tokens from position 3 on, and 3 tokens of B from 0:
 
 # %%
 viz.shards_picture([5, 3], [3, 0], dcp_size=4)
@@ -392,6 +392,13 @@ except (AttributeError, TypeError, IndexError, RuntimeError):
 viz.workspace()
 
 # %% [markdown]
+# <details><summary>The two answers</summary>
+#
+# A position is right for A, which begins at 0. Another token of the same request is read with a loc as a row (A0, A1, B2), with
+# a ragged index as a row (A4, A5), and with the prefix offset (B3, B4). And B4's loc is 12, as its ragged index is: there a
+# wrong pair is right, by chance.
+# </details>
+#
 # ## 4e · Which transform for which batch?
 #
 # *10 points, 5 minutes.*
@@ -524,9 +531,9 @@ lab.check("4f")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That it is evaluated. Upstream it waits for the GPU, so it runs only where a batch has more tokens than the bound. With the
-# right bound that takes requests that share a prefix. Nor that a loc in range is the right one: 4d's wrong ids are all in
-# range of something.
+# That it is evaluated. To take a maximum the CPU must wait for the GPU, so upstream does it only where a batch has more tokens
+# than the bound. With the right bound only requests that share a prefix get there. Nor that a loc in range is the right one:
+# 4d's wrong ids are all in range of something.
 # </details>
 
 # %% [markdown]
@@ -549,7 +556,7 @@ ragged.over_gloo(ranks=4)
 #
 # *20 points, 15 minutes.*
 #
-# Your 4c goes through the requests in Python. On a GPU one launch does for all of them. The batch is ragged, but a grid is a
+# Your 4c goes through the requests in Python. On a GPU one launch does it for all of them. The batch is ragged, but a grid is a
 # rectangle: one axis for requests, one for blocks of `ROWS` rows of the longest segment. Program (i, b) makes rows b * ROWS
 # and on of request i's segment, its prefix and then its new tokens. In a short request most programs have nothing to do.
 #
@@ -584,7 +591,7 @@ def assemble_ragged_kernel(
     prefix_ptr, extend_ptr: rows of DIM values, prefix_stride and extend_stride elements apart;
     read only. out_ptr: likewise, out_stride apart; every row is written, and nothing between the
     rows. cu_prefix_ptr, cu_extend_ptr: int64, requests + 1 cumulative lengths with a leading 0.
-    Grid: (requests, cdiv(longest segment, ROWS)).
+    DIM and ROWS are powers of two. Grid: (requests, cdiv(longest segment, ROWS)).
     """
     ### BEGIN SOLUTION
     request = tl.program_id(0)

@@ -120,7 +120,8 @@ def _shard_cases(draw: Draw) -> list[Case]:
     def poisoned(t):
         return torch.where(t == GARBAGE, torch.nan, t.half())
 
-    far = FAR + draw.choice([72, 73, 75, 77, 78, 79])  # float64 and int32 lead to other ranks there, and not to the same
+    # float64 and int32 lead to other rows there, not to the same ones, and to none that there is not
+    far = FAR + draw.choice([72, 73, 75, 78, 79])
     return _numbered(
         [
             case("one request", [5], [0], 2),
@@ -500,13 +501,13 @@ PARTS = [
             "index shards with two tensors, p % D and the rows; then add the request's count of rows to `first` if n is not 0.",
         ),
         prediction=Prediction(
-            question="D = 4. A request's gathered piece has 5 tokens, the first at position 3. How many rows has a shard?",
-            answer="2",
+            question="D = 4. A piece of one request has 6 tokens, the first at position 11. How many rows has a shard?",
+            answer="3",
             because=(
-                "Positions 3 to 7 lie in two turns of the ranks: 0..3 and 4..7. Ranks 0, 1 and 2 have a row of garbage in the "
-                "first, so 8 rows travel for 5 tokens."
+                "Positions 11 to 16 lie in three turns of the ranks: 8..11, 12..15 and 16..19. So 12 rows travel for 6 tokens. "
+                "Six tokens from position 8 on would take two turns."
             ),
-            choices=("1", "2", "3", "5"),
+            choices=("2", "3", "5", "6"),
         ),
     ),
     Part(
@@ -524,7 +525,10 @@ PARTS = [
             "torch.cat wants at least one tensor: give it prefix[:0] as well, and a batch without requests is no special case.",
         ),
         prediction=Prediction(
-            question="Prefixes of 2 and 3 tokens, one new token each. At which index does the second request begin?",
+            question=(
+                "Each token must lie at its request's start + its position. Prefixes of 2 and 3 tokens, one new token each. "
+                "At which index does the second request start?"
+            ),
             answer="3",
             because="Before it come the first request's two old tokens and its new one. In [p0 p1 e0 e1] it would be 2.",
             choices=("2", "3", "4", "5"),
@@ -569,13 +573,16 @@ PARTS = [
             'RAGGED if dcp_sharded and mode is one of "extend" and "mixed"; PAGED in every other case.',
         ),
         prediction=Prediction(
-            question="A mixed batch has a chunk of one prompt and one decode row of each other request. Its workspace holds?",
-            answer="the whole context of every request",
-            because=(
-                "The gather runs for the batch, so decode rows attend to the workspace too, and need ragged indices. #36989 "
-                "chose RAGGED for pure extend only."
+            question=(
+                "A mixed batch, c-KV sharded: a prompt with 10 cached and 5 new tokens, and a request that decodes its 9th "
+                "token. How many rows has the workspace?"
             ),
-            choices=("the prompt's chunk", "the prompt's prefix", "the whole context of every request", "nothing"),
+            answer="24",
+            because=(
+                "10 + 5 of the prompt, and 8 + 1 of the request that decodes: the gather runs for the whole batch. So the "
+                "decode row reads the workspace too, and needs ragged indices."
+            ),
+            choices=("15", "16", "18", "24"),
         ),
     ),
     Part(
@@ -594,18 +601,13 @@ PARTS = [
             "bool(((flat_locs >= 0) & (flat_locs < bound)).all()): all() of nothing is True.",
         ),
         prediction=Prediction(
-            question="How did #36989 make an assert fail that had been there all along?",
-            answer="the table it checks is built for RAGGED only",
+            question="C = 12, P = 4, D = 2. Which is the largest index that a flattened page table may hold?",
+            answer="31",
             because=(
-                "Sharded extend used PAGED before and built no flattened table. The first fix switched it to RAGGED, and with "
-                "the table came the check of it, against rows."
+                "It holds locs, and of these there are (12 // 4 + 1) * 4 * 2 = 32. 15 is the largest row, and 23 forgets the "
+                "spare page. The assert of #36989 compared with rows, and would stop the server at loc 16."
             ),
-            choices=(
-                "it made locs larger",
-                "it made the bound smaller",
-                "the table it checks is built for RAGGED only",
-                "it did not: the index was illegal",
-            ),
+            choices=("11", "15", "23", "31"),
         ),
     ),
     Part(

@@ -374,6 +374,14 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
     return shards.transpose(0, 1).flatten(0, 1)[: int(prefix_lens.sum())].clone()
 
+# %% 4b cut-at-the-end-view
+# says: All padding was cut at the end, but each request has its own: the later shift.
+# asks: Where does the padding of the first request stand?
+# family: M15
+# outcome: unsafe
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    return shards.transpose(0, 1).flatten(0, 1)[: int(prefix_lens.sum())]
+
 # %% 4b left-padding-kept
 # says: Each piece is cut from its first row on: the start's own padding comes first.
 # asks: A piece starts at position 3 of D = 4. What is in row 0 of shards 0, 1 and 2?
@@ -453,7 +461,7 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
     return torch.cat(out)
 
 # %% 4b piece-turns
-# says: Rows change with the piece's own count; a turn of the ranks ends at p % D.
+# says: The row steps after every D tokens of the piece; it must where p % D is 0.
 # asks: A piece starts at position 3 of D = 4. In which row is position 4?
 def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
     out, first = [shards[0, :0]], 0
@@ -776,6 +784,20 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
         first += padded_rows(n, start, dcp_size)
     return out
 
+# %% 4b no-pieces
+# says: A batch of empty prefixes fails: torch.cat wants at least one tensor.
+# asks: What should come out when there is no prefix at all?
+# outcome: crashed
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    out, first = [], 0
+    for n, start in zip(prefix_lens.tolist(), start_positions.tolist()):
+        if n == 0:
+            continue
+        p = torch.arange(start, start + n)
+        out.append(shards[p % dcp_size, first + p // dcp_size - start // dcp_size])
+        first += padded_rows(n, start, dcp_size)
+    return torch.cat(out)
+
 # %% 4b padding-as-mark
 # says: Garbage cannot be told by its value: where a token stands, only lengths say.
 # asks: What would you do if the garbage were an older token?
@@ -888,6 +910,20 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
         out += [prefix[a : a + p], extend[b : b + e]]
     return torch.cat(out)
 
+# %% 4c end-as-length
+# says: Every piece was cut from the beginning to its end: earlier requests come along.
+# asks: Which rows of prefix are request 1's, if cumsum gives [2, 5]?
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    ends = zip(prefix_lens.cumsum(0).tolist(), extend_lens.cumsum(0).tolist())
+    return torch.cat([prefix[:0], *(piece for p, e in ends for piece in (prefix[:p], extend[:e]))])
+
+# %% 4c one-new-token
+# says: One new token a request was taken, as in a decode; an extend brings several.
+# asks: How many new tokens has a request in a chunk of its prompt?
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    old = prefix.split(prefix_lens.tolist())
+    return torch.cat([prefix[:0], *(piece for i, p in enumerate(old) for piece in (p, extend[i : i + 1]))])
+
 # %% 4c lengths-swapped
 # says: The two lengths are mixed up.
 # asks: Which length belongs to prefix?
@@ -918,6 +954,18 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
     for old, new in zip(prefix.split(prefix_lens.tolist()), extend.split(extend_lens.tolist())):
         if len(old):
             out += [old, new]
+    return torch.cat(out)
+
+# %% 4c no-prefix-jumped
+# says: A request without a prefix was jumped over: the next one gets its new tokens.
+# asks: What does a request bring that has just arrived?
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    out, p0, e0 = [prefix[:0]], 0, 0
+    for p, e in zip(prefix_lens.tolist(), extend_lens.tolist()):
+        if p == 0:
+            continue
+        out += [prefix[p0 : p0 + p], extend[e0 : e0 + e]]
+        p0, e0 = p0 + p, e0 + e
     return torch.cat(out)
 
 # %% 4c no-extend-skipped
@@ -1023,6 +1071,14 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
             out[at : at + len(piece)] = piece
             at += len(piece)
     return out
+
+# %% 4c vstack
+# says: vstack makes rows two-dimensional; they may have any shape, also none.
+# asks: What does torch.vstack make of a tensor with one dimension?
+# outcome: crashed
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    pairs = zip(prefix.split(prefix_lens.tolist()), extend.split(extend_lens.tolist()))
+    return torch.vstack([prefix[:0], *(piece for pair in pairs for piece in pair)])
 
 # %% 4c list
 # says: A list of pieces came out where one tensor was asked for.
@@ -1407,6 +1463,12 @@ def choose_transform(mode, dcp_sharded):
 def choose_transform(mode, dcp_sharded):
     return "PAGED" if dcp_sharded and mode in ("extend", "mixed") else "RAGGED"
 
+# %% 4e unsharded-gathers
+# says: PAGED only where ranks merge: without sharding nothing is gathered either.
+# asks: What would a rank gather that has everything?
+def choose_transform(mode, dcp_sharded):
+    return "PAGED" if dcp_sharded and mode in ("decode", "target_verify") else "RAGGED"
+
 # %% 4e decode-gathers
 # says: It is decode that merges and extend that gathers.
 # asks: Which of the two has so many queries that gathering keys is cheaper?
@@ -1604,6 +1666,14 @@ def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
     bound = (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
     return int(flat_locs.max()) < bound and int(flat_locs.min()) >= 0
 
+# %% 4f empty-crashes-min
+# says: A batch without tokens fails: nothing has no minimum.
+# asks: Is there an index in an empty list that is out of range?
+# outcome: crashed
+def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
+    bound = (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
+    return int(flat_locs.min()) >= 0 and int(flat_locs.max()) < bound
+
 # %% 4f max-only
 # says: Only the largest is looked at: negative ones pass, and an empty list fails.
 # asks: Which index is the worst of [9, -1, 10]?
@@ -1654,6 +1724,13 @@ def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
 def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
     bound = (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
     return flat_locs.numel() <= bound and bool((flat_locs >= 0).all())
+
+# %% 4f counts-tokens-alone
+# says: The number of tokens was compared: what must fit is the largest index.
+# asks: Three tokens sit at loc 4000. Does a buffer of 32 slots have them?
+# family: M10
+def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
+    return flat_locs.numel() <= (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
 
 # %% 4f only-when-full
 # says: The check is skipped unless there are more tokens than slots, as upstream does.
@@ -1712,6 +1789,14 @@ def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
 def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
     bound = (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
     return (flat_locs >= 0) & (flat_locs < bound)
+
+# %% 4f chained
+# says: 0 <= locs < bound asks a whole tensor for one truth value: it takes two masks.
+# asks: What does Python make of a <= b < c, and what joins two masks?
+# outcome: crashed
+def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
+    bound = (size // page_size + 1) * page_size * (1 if consumer == "ckv_row" else dcp_size)
+    return bool((0 <= flat_locs < bound).all())
 
 # %% 4f inverted
 # says: True and False are swapped: this says whether something is wrong.
@@ -2390,6 +2475,108 @@ def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_ex
     x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
     y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
     tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, tl.where(old, y, x), mask=old | new)
+
+# %% 4g new-from-row-0
+# says: New tokens have no lower end: old rows read before the start of extend.
+# asks: What is e0 + b - p for row 0 of request 0?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    request, block = tl.program_id(0), tl.program_id(1)
+    p0, e0 = tl.load(cu_prefix_ptr + request), tl.load(cu_extend_ptr + request)
+    p, e = tl.load(cu_prefix_ptr + request + 1) - p0, tl.load(cu_extend_ptr + request + 1) - e0
+    b = block * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, DIM)[None, :]
+    old, new = (b < p)[:, None], (b < p + e)[:, None]
+    x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
+    y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
+    tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, tl.where(old, x, y), mask=old | new)
+
+# %% 4g store-one-too-far
+# says: The store goes one row too far: row p + e is the next request's first.
+# asks: A segment has 5 rows, 0 to 4. Is row 5 one of them?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    request, block = tl.program_id(0), tl.program_id(1)
+    p0, e0 = tl.load(cu_prefix_ptr + request), tl.load(cu_extend_ptr + request)
+    p, e = tl.load(cu_prefix_ptr + request + 1) - p0, tl.load(cu_extend_ptr + request + 1) - e0
+    b = block * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, DIM)[None, :]
+    old, new = (b < p)[:, None], ((b >= p) & (b < p + e))[:, None]
+    x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
+    y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
+    tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, tl.where(old, x, y), mask=(b <= p + e)[:, None])
+
+# %% 4g prefix-stride-for-extend
+# says: prefix_stride is used for extend too; each buffer has its own.
+# asks: How far apart do rows of extend lie?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    request, block = tl.program_id(0), tl.program_id(1)
+    p0, e0 = tl.load(cu_prefix_ptr + request), tl.load(cu_extend_ptr + request)
+    p, e = tl.load(cu_prefix_ptr + request + 1) - p0, tl.load(cu_extend_ptr + request + 1) - e0
+    b = block * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, DIM)[None, :]
+    old, new = (b < p)[:, None], ((b >= p) & (b < p + e))[:, None]
+    x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
+    y = tl.load(extend_ptr + (e0 + b - p)[:, None] * prefix_stride + column, mask=new)
+    tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, tl.where(old, x, y), mask=old | new)
+
+# %% 4g new-not-chosen
+# says: New rows get what the load of old ones left: extend is read, and not used.
+# asks: Which of the two loads has row p?
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    request, block = tl.program_id(0), tl.program_id(1)
+    p0, e0 = tl.load(cu_prefix_ptr + request), tl.load(cu_extend_ptr + request)
+    p, e = tl.load(cu_prefix_ptr + request + 1) - p0, tl.load(cu_extend_ptr + request + 1) - e0
+    b = block * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, DIM)[None, :]
+    old, new = (b < p)[:, None], ((b >= p) & (b < p + e))[:, None]
+    x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
+    y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
+    tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, x, mask=old | new)
+
+# %% 4g start-one-too-low
+# says: Starts are taken one entry too low: cu begins with a 0, so cu[i] is the start.
+# asks: What is cu_prefix[0]?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    request, block = tl.program_id(0), tl.program_id(1)
+    p0, e0 = tl.load(cu_prefix_ptr + request - 1), tl.load(cu_extend_ptr + request - 1)
+    p, e = tl.load(cu_prefix_ptr + request) - p0, tl.load(cu_extend_ptr + request) - e0
+    b = block * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, DIM)[None, :]
+    old, new = (b < p)[:, None], ((b >= p) & (b < p + e))[:, None]
+    x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
+    y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
+    tl.store(out_ptr + (p0 + e0 + b)[:, None] * out_stride + column, tl.where(old, x, y), mask=old | new)
+
+# %% 4g out-by-the-grid
+# says: Every request was given the room of its programs: a ragged buffer has no gaps.
+# asks: At which ragged index does request 1 begin?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    request, block = tl.program_id(0), tl.program_id(1)
+    p0, e0 = tl.load(cu_prefix_ptr + request), tl.load(cu_extend_ptr + request)
+    p, e = tl.load(cu_prefix_ptr + request + 1) - p0, tl.load(cu_extend_ptr + request + 1) - e0
+    b = block * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, DIM)[None, :]
+    old, new = (b < p)[:, None], ((b >= p) & (b < p + e))[:, None]
+    x = tl.load(prefix_ptr + (p0 + b)[:, None] * prefix_stride + column, mask=old)
+    y = tl.load(extend_ptr + (e0 + b - p)[:, None] * extend_stride + column, mask=new)
+    tl.store(out_ptr + (request * tl.num_programs(1) * ROWS + b)[:, None] * out_stride + column, tl.where(old, x, y), mask=old | new)
+
+# %% 4g writes-nothing
+# says: Nothing is written: the kernel ends before it stores.
+# asks: Which buffer must your program fill, and with which of tl's functions?
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    request = tl.program_id(0)
 
 # %% 4g writes-prefix
 # says: It writes into prefix, which it may only read.
