@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dcplab import investigate, mode
+from dcplab.check import turns
 from dcplab.errors import CourseError
 from dcplab.investigate import scale
 from dcplab.mode import Mode
@@ -77,6 +78,25 @@ def test_the_buttons_run_stop_and_run_again(monkeypatch):
     go.click()
     until(lambda: "Verdict: silent corruption" in said() and not go.disabled)
     assert halt.disabled
+
+
+def test_on_a_gpu_one_server_of_this_size_at_a_time(monkeypatch, tmp_path):
+    """What ten learners who press at once get: a turn each. The waiting is real; the server is not reached on a CPU."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(turns.tempfile, "tempdir", str(tmp_path))
+    said = []
+    with turns.turn("gpu", None, large=True):
+        job = scale.Job(["incident", "--device", "cuda", "--defects", "no such defect"], said.append)
+        until(lambda: said)
+        assert said == ["Another large server has the GPU; waiting for a turn ..."]
+        assert job._process.poll() is None
+        with turns.turn("gpu", said.append):  # a check does not wait for it
+            pass
+        stopped = scale.Job(["incident", "--device", "cuda"], lambda line: None)
+        stopped.stop()  # who waits can be stopped too
+        assert stopped.wait() == "Stopped."
+    assert "did not end well" in job.wait() and "no such defect" in said[-1]
+    assert len(said) == 2
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a child that ends with its parent is Linux's")

@@ -14,19 +14,20 @@ from dcplab.errors import CourseError
 
 
 @contextlib.contextmanager
-def turn(mode: str, note: Callable[[str], None] | None) -> Iterator[None]:
+def turn(mode: str, note: Callable[[str], None] | None, large: bool = False) -> Iterator[None]:
     """On a GPU, which a class may share: as many children at a time as ``DCPLAB_GPU_TURNS`` says (1), whoever asks.
 
-    The wall limit begins when the turn comes.
+    The wall limit begins when the turn comes. ``large``: a server that takes much of a GPU's memory. One of these at a time,
+    and checks do not wait for it.
     """
     if mode != "gpu":
         yield
         return
-    handles = [_turn_file(i) for i in range(_turns())]
+    handles = [_turn_file("large")] if large else [_turn_file(str(i)) for i in range(_turns())]
     try:
         if not any(_taken(handle) for handle in handles):
             if note:
-                note("Another check has the GPU; waiting for a turn ...")
+                note(f"Another {'large server' if large else 'check'} has the GPU; waiting for a turn ...")
             fcntl.flock(handles[os.getpid() % len(handles)], fcntl.LOCK_EX)
         yield
     finally:
@@ -41,9 +42,9 @@ def _turns() -> int:
     return int(asked)
 
 
-def _turn_file(number: int) -> int:
+def _turn_file(name: str) -> int:
     devices = re.sub(r"\W+", "-", os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
-    path = Path(tempfile.gettempdir()) / f"dcplab-gpu-{devices}-{number}.lock"
+    path = Path(tempfile.gettempdir()) / f"dcplab-gpu-{devices}-{name}.lock"
     try:
         return os.open(path, os.O_RDWR)  # another user's file: it must be opened without O_CREAT in a sticky folder
     except FileNotFoundError:

@@ -41,8 +41,19 @@ def command(defects: str = "unpatched") -> tuple[list[str], str]:
 
 # The kernel's end is the server's: PR_SET_PDEATHSIG, SIGKILL.
 _LAUNCH = (
-    "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); from dcplab.cli import main; sys.exit(main(sys.argv[1:]))"
+    "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); from dcplab.investigate import scale; "
+    "sys.exit(scale.launched(sys.argv[1:]))"
 )
+
+
+def launched(words: Sequence[str]) -> int:
+    """The course's command line, in the server's own process. On a GPU one such server at a time, whoever starts it: in a
+    class that shares one, all would press at once, and no GPU holds ten."""
+    from dcplab.check import turns
+    from dcplab.cli import main
+
+    with turns.turn("gpu" if "cuda" in words else "cpu", lambda text: print(text, file=sys.stderr, flush=True), large=True):
+        return main(list(words))
 
 
 class Job:
