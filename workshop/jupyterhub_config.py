@@ -42,7 +42,9 @@ c.Spawner.default_url = "/lab"
 c.Spawner.notebook_dir = "~/course"
 c.Spawner.start_timeout = 120  # many start at once when a workshop begins
 c.Spawner.http_timeout = 120
-c.Spawner.environment = {
+# What the hub was started with and a learner's kernel has to see: a hub hands on next to nothing of its own environment.
+HANDED_ON = ("DCPLAB_MODE", "DCPLAB_GPU_TURNS", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
+c.Spawner.environment = {name: os.environ[name] for name in HANDED_ON if name in os.environ} | {
     "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
     "DCPLAB_ROOT": lambda spawner: str(checkout_of(spawner.user.name)),  # labs and progress are the learner's own
 }
