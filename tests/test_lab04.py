@@ -196,7 +196,8 @@ def test_what_the_notebook_and_the_predictions_promise():
     assert transforms["topk_to_paged"](picked, req_of_row, table).tolist() == [[17, -1], [35, 32]]
     answers = {part.id: part.prediction.answer for part in LAB.parts}
     assert gathered((6,), (11,), 4).shape[1] == int(answers["4b"])
-    assert (answers["4a"], answers["4e"]) == ("[4, 5, 8]", str(10 + 5 + 8 + 1)) and answers["4c"] == str(joined.tolist().index(20))
+    assert (answers["4a"], answers["4e"]) == ("[4, 5, 8]", str(10 + 5 + 8 + 1))
+    assert answers["4c"] == str(joined.tolist().index(20))
     assert answers["4d"] == str(transforms["topk_to_ragged"](ints([3, 0, -1])[None], ints([1]), ints([0, 3, 7]))[0].tolist())
     launch = LAB.part("4g").launch([[0.0]] * 5, [[0.0]] * 3, [2, 3], [1, 2], 2)
     assert answers["4g"] == str(launch.grid[0] * launch.grid[1])

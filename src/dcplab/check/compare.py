@@ -13,6 +13,7 @@ import torch
 
 from dcplab.check.codec import Other, encode, tensor_bytes
 
+RIGHT_VALUES = " (the values are right)."  # how the sentence ends where nothing but the dtype is wrong
 _KINDS = {"tensor", "None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "set", "frozenset"}
 
 
@@ -112,7 +113,7 @@ def _tensor_difference(got: torch.Tensor, expected: torch.Tensor, close: float |
     if got.dtype != expected.dtype:
         mine, right = (str(t.dtype).removeprefix("torch.") for t in (got, expected))
         same = _same_values(got, expected)
-        return f"{_cap(what)} has dtype {mine}; {right} is expected" + (" (the values are right)." if same else ".")
+        return f"{_cap(what)} has dtype {mine}; {right} is expected" + (RIGHT_VALUES if same else ".")
     wrong = wrong_places(got, expected, close)
     if not wrong:
         return None

@@ -1,8 +1,9 @@
 """Which misconception: the wrong answer of the bank that does, on the same inputs, what this one did.
 
 Best on every case. Else on every case of the function that is shown: a part may ask for two, each with a mistake of its own.
-Else on the case that is shown and on most of those that fail there: an answer often holds two mistakes, and what is said must
-be true of what is shown.
+Else on the case that is shown, on most of those that fail there and on most of those that pass: an answer often holds two
+mistakes, and what is said must be true of what is shown. Those that pass count, since of two values a wrong one is always the
+other: "True and False are swapped" would fit each failing case of any wrong bool.
 """
 
 from __future__ import annotations
@@ -57,9 +58,14 @@ def find(
     failing = [number for number in failing if number in here]
     if len(failing) < 2:
         return None
-    shared = [sum(_agree_on(number, trial, other, part.close) for number in failing) for other in trials]
-    best = max(shared, default=0)
-    return candidates[shared.index(best)][0] if 2 * best > len(failing) else None
+    passing = [number for number in here if number not in failing]
+
+    def shared(numbers: Collection[int], other: Trial) -> int:
+        return sum(_agree_on(number, trial, other, part.close) for number in numbers)
+
+    both = [(shared(failing, other), shared(passing, other)) for other in trials]
+    near = [(f + p, -i) for i, (f, p) in enumerate(both) if 2 * f > len(failing) and 2 * p >= len(passing)]
+    return candidates[-max(near)[1]][0] if near else None
 
 
 def _comparable(trial: Trial, watched: Trial) -> bool:
@@ -88,7 +94,9 @@ def _deed(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "returned": record.get("returned"),
         "written": record.get("written"),
-        # With its message: the same inputs give the same words, and a type alone would take one mistake for another.
-        "raised": raised and (raised["type"], raised["message"]),
-        "events": record.get("events"),
+        # With its message: the same inputs give the same words, and a type alone would take one mistake for another. What an
+        # assert says is its author's.
+        "raised": raised and (raised["type"], "" if raised["type"] == "AssertionError" else raised["message"]),
+        # What was touched, not in which order: two loads may stand either way round.
+        "events": sorted({repr(sorted(event.items())) for event in record.get("events") or ()}),
     }

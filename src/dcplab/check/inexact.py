@@ -1,7 +1,8 @@
 """What Triton's CPU interpreter computes wrongly, noticed as it happens, so that no right answer is called wrong.
 
 Measured on Triton 3.7.1: bf16 and fp8 arithmetic, comparison, reduction and dot work on the raw bits, and a cast to either
-truncates instead of rounding. Loads, stores, selections and casts to fp32 are exact.
+truncates instead of rounding. Loads, stores, selections and casts to fp32 are exact. ``and`` and ``or`` between blocks give one
+of the two as it is, where the compiler joins them lane by lane (and calls it deprecated).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 
 ARITHMETIC = "Triton's CPU interpreter computes {} wrongly: convert to fp32 before every operation, or run on a GPU."
 CAST = "Triton's CPU interpreter truncates a cast to {}; a GPU rounds. This can only be judged on a GPU."
+LOGIC = "Triton's CPU interpreter keeps one side of `and` or `or` between blocks: join masks with & and |."
 LOOP = "Triton {} cannot interpret a loop whose bound is loaded at run time; Triton 3.7.1 and a GPU can."
 
 
@@ -56,6 +58,20 @@ def watched(casts: bool = True):
             if _is_small(getattr(x, "dtype", None)):
                 say(ARITHMETIC, x.dtype)
 
+    def truth(kind, *more):
+        put(kind, *more)
+        plain = kind.__bool__  # the interpreter's own, there for this launch
+
+        def asked(self):
+            if self.handle.data.size != 1:
+                say(LOGIC, None)
+            return plain(self)
+
+        kind.__bool__ = asked
+
+    put = interpreter._patch_lang_tensor
+    undo.append((interpreter, "_patch_lang_tensor", put))
+    interpreter._patch_lang_tensor = truth
     for name in ("binary_op", "unary_op", "create_fma", "create_fabs", "create_rsqrt"):
         wrap(builder, name, arithmetic)
     wrap(builder, "create_dot", lambda a, b, d, *_: arithmetic(*(x for x in (a, b) if _name(x.dtype) == "bf16"), d))

@@ -12,6 +12,7 @@ from typing import Any
 
 from dcplab import mode as modes
 from dcplab.check import codec, diagnose, pool, report, tables, verdict
+from dcplab.check.compare import RIGHT_VALUES
 from dcplab.check.compiled import TARGET
 from dcplab.check.draw import Draw, fresh_seed
 from dcplab.check.extract import Program, same_code, unfinished
@@ -111,7 +112,7 @@ def check(
         outcome,
         found.says if found else shown.says,
         diagnosis=found.id if found else None,
-        question=found.asks if found else part.question if outcome in ("wrong", "unsafe") else "",  # a crash asks its own
+        question=found.asks if found else _question(part, outcome, shown.says),
         second=shown.says if found and found.says != shown.says else "",
         count=f"{len(failing)} of {len(cases)} cases fail; the smallest: " if len(cases) > 1 else "",
         table=shown.table,
@@ -121,6 +122,13 @@ def check(
         share=1 - len(failing) / len(cases) if part.by_case and outcome == "wrong" else 0.0,
         case_seed=whose,
     )
+
+
+def _question(part: Part, outcome: str, says: str) -> str:
+    """What a mistake without a name is asked: the part's question, unless the plain fact says all. A crash asks its own."""
+    if says.endswith(RIGHT_VALUES):
+        return "Which dtype does the docstring promise?"
+    return part.question if outcome in ("wrong", "unsafe") else ""
 
 
 def pack(case: Case | Launch) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from dcplab.check import pool
 from dcplab.check.drive import source_of
 from dcplab.check.extract import Program
+from dcplab.check.inexact import LOGIC
 from dcplab.check.model import Part
 
 
@@ -99,7 +100,7 @@ def _add_loads(trial: Trial, watched: Trial) -> None:
     """The loads outside buffers that the guard saw, where the interpreter could run the case at all."""
     for number, record in trial.records.items():
         seen = watched.records.get(number, {})
-        if "raised" in record or "raised" in seen or "events" not in seen:
+        if "raised" in record or "raised" in seen or "events" not in seen or LOGIC in seen.get("doubts", ()):
             continue
         loads = [event for event in seen["events"] if event["kind"] == "outside" and event["op"] == "load"]
         trial.records[number] = {**record, "events": [*record["events"], *loads]}
