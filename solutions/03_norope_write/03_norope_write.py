@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 03 · Right until then
 #
-# *100 points, about 75 minutes. Nothing here needs a GPU; three cells show more where there is one.*
+# *100 points, about 75 minutes. Nothing here needs a GPU; some cells show more where there is one.*
 #
 # In lab 02 a server broke although every index was in the right space. In this lab every answer is right although an index is
 # in the wrong one.
@@ -75,6 +75,8 @@ print(f"You said {tokens_on_rank_0}.\n\n{seen}")
 #
 # `kv` and `src` have a stride: so many elements from one row to the next. What lies between the end of a row and the next is
 # somebody else's. Page 0 is never handed out, so no token belongs in row 0.
+#
+# Join masks with `&`, each condition in parentheses. Triton's compiler would take `and` lane by lane, its interpreter does not.
 
 # %%
 lab.predict("3a")
@@ -141,7 +143,7 @@ for rank in (0, 1):
 # <details><summary>What this does not prove</summary>
 #
 # That the caller handed in locs. If somebody divided before you, you divide twice, and every test of this kernel passes: see
-# 3c. On a CPU it does not prove that the kernel compiles, and nothing about its speed: with eight ranks, seven lanes of eight
+# 3c. It proves nothing about speed, and on a CPU nothing about races. With eight ranks, seven lanes of eight
 # do nothing here. The course's own kernel moves the owned tokens together first (`kernels/dcp_kernels/ckv_write.py`).
 # </details>
 
@@ -150,7 +152,7 @@ for rank in (0, 1):
 #
 # Upstream's wrapper has a third writer: a bulk copy of the hardware (TMA), faster for wide rows. It takes an address and a
 # length and has no place for an owner's filter. So the line that picks the kernel is a part of the contract: with a sharded
-# pool this writer must not be picked, however well it fits otherwise.
+# pool this writer must not be picked, however well it fits otherwise. The cell shows what it would do (about ten seconds).
 
 # %%
 norope.tma()
@@ -163,7 +165,8 @@ norope.tma()
 # Where Triton does not run, the pool writes with torch. Upstream that branch had the owner's filter and did not divide:
 # the right tokens, in rows D times too far. Two twins of one contract drift apart, for hardly a server ever runs both.
 #
-# Here the twins have another trap for you: the division. Look what four ways of computing make of padding.
+# Here the twins have another trap for you: the division. Look what each way of computing makes of padding. Two compilers
+# start for it: about fifteen seconds.
 
 # %%
 norope.minus_one()
@@ -269,7 +272,8 @@ lab.check("3c")
 # ## Half a fix
 #
 # So the write is mended. Is that better than nothing? And what if only the read is mended? There are four combinations.
-# Predict each of them for a fresh server, far below the watermark: put "right" or "wrong" for the question marks.
+# Predict each of them *below the watermark*: the largest loc in use is still a row that every rank has, here 743 of 844. Put
+# "right" or "wrong" for the question marks.
 
 # %%
 my_table = {  # (the write, the read): what does it answer below the watermark?
@@ -280,7 +284,7 @@ my_table = {  # (the write, the read): what does it answer below the watermark?
 }
 
 # %% [markdown]
-# Now run them: eight servers, each with the whole story of lab 02. This takes about half a minute.
+# Now run them: eight servers, each with the whole story of lab 02. This takes ten to twenty seconds.
 
 # %%
 table = norope.half_fixes()
@@ -288,20 +292,20 @@ print(table)
 
 # %%
 for (write, read), guess in my_table.items():
-    for (w, r, level), out in getattr(table, "outcomes", {}).items():
-        if (w, r, level) == (write, read, "below"):
-            print(f"write {write:<11} read {read:<11} you: {guess:<6} it is: {'wrong' if out.wrong else 'right'}")
+    if out := table.outcomes.get((write, read, "below")):
+        print(f"write {write:<11} read {read:<11} you: {guess:<6} it is: {'wrong' if out.wrong else 'right'}")
 
 # %% [markdown]
 # **Half a fix is worse than none.** Without a fix, the two mistakes cancel out: what was written to row 16 is read from row 16.
-# Mend one side, and the other looks in the wrong row at once, on a fresh server, at the first question. Of eight
-# answers not one is right.
+# Mend one side, and the read looks in a row that the write did not use: at once, on a fresh server, at the first question. Of
+# eight answers not one is right.
 #
 # That is how such bugs survive. Somebody mends one side, sees the server break, and takes the fix back. The answers do not tell
-# which side is at fault; the trace does. Its first operation with an index of the wrong space names a side that is not mended,
-# and it does so on the server without any fix too, where every answer is right.
+# which side is at fault; the list below the tables does. Its first operation with an index of the wrong space names a side that
+# is not mended, and it does so on the server without any fix too, where every answer is right.
 #
-# Above the watermark nothing but both fixes together is right.
+# Above the watermark only both fixes together get all eight right. With neither, some answers still are: those whose rows
+# nobody has overwritten.
 #
 # Follow one token through all of this. A cell holds what a row holds, so a wrong row is seen as a wrong word. First mend the
 # write alone: where is the word stored, and where is it looked for? Then mend neither and raise the watermark: request B's
@@ -381,7 +385,7 @@ norope.times()
 #
 # * **The base.** The kernel's LSE is to base 2. Merge it as if it were natural, and weights are raised to a power: 8.81
 #   for 8. Convert it the wrong way: 7.23. Both look like answers.
-# * **Overflow.** LSEs of some hundreds are common; 2^595 is infinite in float32.
+# * **Overflow.** The LSEs of the server above are about 263, and in float32 2^263 is infinite.
 # * **An empty rank.** A rank without a key for this query has the LSE -inf, weight 0. Its output is whatever the kernel left
 #   there, NaN too. And 0 times NaN is NaN.
 # * **Nobody has a key.** All LSEs are -inf, and -inf - -inf is NaN. Asked for are output 0 and LSE -inf.

@@ -96,7 +96,7 @@ def _write_cases(draw: Draw) -> list[Launch]:
         return _launch(label, size, _values(draw, len(locs), width, dtype), locs, pool, rank, d, block, **more)
 
     many = 2**30 + 1024 * draw.int(3, 99)  # float32 holds it, and rounds the last rank's locs up to the next row
-    far = 2**15 + 4 * draw.int(1, 25)  # times 2^16 elements a row
+    far = 2**18 + 4 * draw.int(1, 25)  # times 2^13 elements a row: past 2^31, and the buffer stays small
     far_locs = _batch(draw, 1, 4, range(far, far + 3), 3, 2, 1)
     far_values = _values(draw, len(far_locs), 8, torch.uint8)
     return [
@@ -108,12 +108,12 @@ def _write_cases(draw: Draw) -> list[Launch]:
         drawn(
             "half precision, gaps on both sides", 5, 2, draw.int(0, 1), range(2, 12), (6, 5), 8, 4, torch.float16, gaps=(5, 3)
         ),
-        drawn("a row of one element, one token a program", 6, 6, draw.int(1, 5), range(1, 6), (3, 4, 1), 1, 1),
+        drawn("a row of one element, one token a program", 6, 6, draw.int(1, 5), range(1, 6), (2, 2, 1), 1, 1),
         drawn(f"locs past 2^31: {many:,} ranks", 7, many, many - draw.int(1, 2), range(2, 6), (3, 2), 4, 4, spare=1),
         _launch(
-            "a pool of more than 2^31 elements", 8, far_values, far_locs, range(far, far + 3), 1, 4, 4, gaps=(2**16 - 8, 0)
+            "a pool of more than 2^31 elements", 8, far_values, far_locs, range(far, far + 3), 1, 4, 4, gaps=(2**13 - 8, 0)
         ),
-        drawn("a server's row: 512 wide", 9, 8, draw.choice([0, 5, 7]), range(4, 12), (6, 14, 1), 512, 8),
+        drawn("a server's row: 512 wide", 9, 8, draw.choice([0, 5, 7]), range(4, 9), (4, 7, 1), 512, 8),
     ]
 
 
@@ -523,7 +523,7 @@ PARTS = [
                 "Loc 8 goes to row 4. Loc 9 is rank 1's; its address was made safe, but nothing kept it from being stored. "
                 "Row 0 now holds a stranger's token."
             ),
-            choices=("row 4", "rows 4 and 0", "rows 8 and 9", "rows 4 and 5"),
+            choices=("row 4", "rows 4 and 0", "rows 8 and 0", "row 4, twice"),
         ),
     ),
     Part(
@@ -549,7 +549,7 @@ PARTS = [
             ),
             answer="it overwrites rank 3's last row",
             because="The last rank takes -1 for its own, and row -1 of a tensor is its last. On the other ranks all is well.",
-            choices=("nothing", "it overwrites rank 0's row 0", "it overwrites rank 3's last row", "an IndexError"),
+            choices=("nothing", "it overwrites rank 3's row 0", "it overwrites rank 3's last row", "an IndexError on rank 3"),
         ),
     ),
     Part(
@@ -603,10 +603,17 @@ PARTS = [
             "rows >= 0 along the last axis. Convert both to int32 at the end.",
         ),
         prediction=Prediction(
-            question="D = 4. The top-k chose locs [2, 5, 8, 10]. What does rank 2 walk after compaction?",
-            answer="[0, 2, -1, -1], count 2",
-            because="Locs 2 and 10 are rank 2's, in rows 0 and 2. The count tells the kernel to stop there.",
-            choices=("[0, -1, -1, 2], count 2", "[0, 2, -1, -1], count 2", "[0, 2], count 2", "[0, 2, -1, -1], count 4"),
+            question="D = 4. The top-k chose locs [10, 5, 8, 2], the best first. What does rank 2 walk after compaction?",
+            answer="[2, 0, -1, -1], count 2",
+            because=(
+                "Locs 10 and 2 are rank 2's, in rows 2 and 0; they keep their order. The count tells the kernel to stop there."
+            ),
+            choices=(
+                "[2, -1, -1, 0], count 2",
+                "[2, 0, -1, -1], count 2",
+                "[0, 2, -1, -1], count 2",
+                "[2, 0, -1, -1], count 4",
+            ),
         ),
     ),
     Part(
@@ -630,14 +637,13 @@ PARTS = [
             "is 0, before you multiply. Divide by the sum where it is positive; the LSE is top + log2(sum).",
         ),
         prediction=Prediction(
-            question=(
-                "Rank 0 has keys of total weight 2 and output 0, rank 1 keys of weight 8 and output 10. Their LSEs "
-                "are 1 and 3. "
-                "What is the merged output?"
+            question="Three ranks: LSEs 5, 5 and 6, outputs 0, 0 and 10. What is the merged output?",
+            answer="5",
+            because=(
+                "The weights are 32, 32 and 64: the last rank has half of all. The natural base would give 5.76; the "
+                "LSEs for weights 3.75."
             ),
-            answer="8",
-            because="(2 * 0 + 8 * 10) / 10. With the natural base the same LSEs give 8.81, and converted the wrong way 7.23.",
-            choices=("5", "7.23", "8", "8.81", "10"),
+            choices=("3.33", "3.75", "5", "5.76", "10"),
         ),
     ),
     Part(
