@@ -192,22 +192,6 @@ def decode_path(step):
     return step.merge(parts)
 
 
-# %% 5a owned-to-writer
-# says: Locs were made rows before the write, and the writer makes rows of them again.
-# asks: What does the writer do with the number that you give it?
-# family: M6
-def decode_path(step):
-    locs = step.batch.out_locs
-    parts = []
-    for rank in step.ranks:
-        mine = locs % rank.dcp_size == rank.rank
-        rank.write_ckv(torch.where(mine, locs // rank.dcp_size, -1))
-        rank.write_index_k(locs)
-        rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
-        parts.append(rank.attend(rows, counts))
-    return step.merge(parts)
-
-
 # %% 5a rows-raw
 # says: A raw write takes rows, but locs of other ranks were divided into them too.
 # asks: How many of D neighbouring locs may write into one row of this rank?
