@@ -242,6 +242,11 @@ def test_and_between_blocks_is_not_judged_in_the_interpreter_and_never_called_un
     assert judged("91b", KERNEL + scalar).outcome == "passed", "of scalars it is right"
 
 
+def test_a_load_that_says_what_masked_lanes_get_is_judged(judged):
+    body = "tl.store(dst + at, tl.load(src + at, mask=at < n, other=0) * 3, mask=at < n)"  # Triton asks `if mask and other` itself
+    assert judged("91b", KERNEL + body).outcome == "wrong"
+
+
 def test_an_entry_that_is_no_kernel(judged):
     found = judged("91b", KERNEL.replace("@triton.jit\n", "") + "pass")
     assert found.outcome == "crashed" and "is @triton.jit above it?" in " ".join(found.message.split())
