@@ -273,6 +273,16 @@ def test_an_answer_about_another_s_cases_is_told_so(part, monkeypatch, capsys):
     assert "This answer is about" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("part", ["5d", "5e"])
+def test_an_answer_that_ends_early_is_shown_no_expected_none(part):
+    from dcplab.check.extract import extract
+
+    name = LAB.part(part).entry
+    for body in ("import os\n    os._exit(0)", "raise KeyError(3)"):
+        found = judge.check(LAB.key(part), extract([f"def {name}():\n    {body}\n"], (name,)), seed=1)
+        assert found.outcome == "crashed" and found.table.header == ("yours",) and "None" not in found.message
+
+
 def test_the_template_in_the_answer_cell_is_the_record_s():
     text = re.search(r'record = """\n(.*?)"""', LAB.starter_cell("5e"), re.DOTALL)[1]
     assert text == investigate.template()
