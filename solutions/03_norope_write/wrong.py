@@ -151,6 +151,36 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
     x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None])
     tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
 
+# %% 3a rows-no-tail
+# says: The last program counts on to ROWS: the tokens past n have no loc to read.
+# asks: How many tokens has the last program?
+# outcome: unsafe
+@triton.jit
+def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    start = tl.program_id(0) * ROWS
+    col = tl.arange(0, DIM)
+    for i in range(ROWS):
+        loc = tl.load(loc_ptr + start + i)
+        if loc >= 0:
+            if loc % DCP_SIZE == DCP_RANK:
+                x = tl.load(src_ptr + (start + i) * src_stride + col)
+                tl.store(kv_ptr + loc // DCP_SIZE * kv_stride + col, x)
+
+# %% 3a tail-in-safe-row
+# says: Lanes past n load loc 0, and row 0 takes what no row should: two masks.
+# asks: Which lanes have a token, and which of those are this rank's?
+# family: M9
+# outcome: unsafe
+@triton.jit
+def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=0)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = tl.where(owned, loc // DCP_SIZE, 0)
+    col = tl.arange(0, DIM)
+    x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None], other=0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=(token < n)[:, None])
+
 # %% 3a tail-is-loc-zero
 # says: Lanes past n load loc 0, which is rank 0's: they are stored as tokens.
 # asks: What does other=0 say about a lane that has no token?
@@ -411,6 +441,20 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
     col = tl.arange(0, DIM)
     x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None], other=0)
     tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x)
+
+# %% 3a minus-one-stored
+# says: Row -1 lies before the pool: -1 is an address as well, and it was stored to.
+# asks: Which lanes does your store's mask let through?
+# family: M9
+# outcome: unsafe
+@triton.jit
+def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
+    row = tl.where((loc >= 0) & (loc % DCP_SIZE == DCP_RANK), loc // DCP_SIZE, -1)
+    col = tl.arange(0, DIM)
+    x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=(token < n)[:, None])
+    tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=(token < n)[:, None])
 
 # %% 3a safe-row-zero
 # says: Zeros for other ranks' tokens still land somewhere: in row 0.
@@ -944,6 +988,14 @@ def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
 def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     kv[locs // dcp_size] = src
 
+# %% 3b rank-subtracted
+# says: You took the rank off the loc and did not divide by the ranks.
+# asks: Loc 9 of four ranks is in row 2. What is 9 - 1?
+# family: M2
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
+    kv[locs[mine] - dcp_rank] = src[mine]
+
 # %% 3b swap
 # says: Owner and row are swapped: filter by the remainder, divide for the row.
 # asks: Which of % and // can be as large as the pool?
@@ -1466,6 +1518,23 @@ def localize_topk(topk_locs, dcp_rank, dcp_size):
     owned = (topk_locs >= 0) & (topk_locs % dcp_size == dcp_rank)
     rows = torch.where(owned, topk_locs // dcp_size, -1)
     return rows.int(), owned.sum(-1).int()
+
+# %% 3d holes-count-global
+# says: Holes are kept, and the keys of other ranks are counted.
+# asks: How many rows has this rank, and where does the kernel look for them?
+def localize_topk(topk_locs, dcp_rank, dcp_size):
+    owned = (topk_locs >= 0) & (topk_locs % dcp_size == dcp_rank)
+    rows = torch.where(owned, topk_locs // dcp_size, -1)
+    return rows.int(), (topk_locs >= 0).sum(-1).int()
+
+# %% 3d tail-divided
+# says: Behind the rows stand other ranks' locs, divided: -1 is asked for there.
+# asks: What is left in the places past the count?
+# family: M9
+def localize_topk(topk_locs, dcp_rank, dcp_size):
+    owned = (topk_locs >= 0) & (topk_locs % dcp_size == dcp_rank)
+    front = torch.argsort((~owned).int(), dim=-1, stable=True)
+    return (topk_locs.gather(-1, front) // dcp_size).int(), owned.sum(-1).int()
 
 # %% 3d sorted
 # says: Rows were sorted by their number: the order of the keys is lost.
@@ -2015,6 +2084,14 @@ def merge_lse(outs, lses):
     out = (weight[..., None] * kept).sum(0) / total.clamp(min=1e-30)[..., None]
     return out, top + torch.log2(total)
 
+# %% 3e weights-and-sum-by-lse
+# says: LSEs were weighed and added as if they were weights: they are logarithms.
+# asks: What is the weight behind an LSE of 3 to base 2?
+# family: M13
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    return (lses[..., None] * outs).sum(0) / lses.sum(0)[..., None], lses.sum(0)
+
 # %% 3e average
 # says: Outputs were averaged: a rank with most of the weight counts for most.
 # asks: Ranks weigh 2 and 8. Whose output counts for more?
@@ -2187,6 +2264,16 @@ def merge_lse(outs, lses):
     out = (weight[..., None] * kept).sum(0) / total.clamp(min=1e-30)[..., None]
     return out, torch.log2(total)
 
+# %% 3e no-max-no-guard
+# says: 0 times NaN is NaN, and 2^595 overflows: both can be seen beforehand.
+# asks: What does a rank without keys hand in, and how large is the largest weight?
+# family: M13
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    weight = torch.exp2(lses)
+    total = weight.sum(0)
+    return (weight[..., None] * outs).sum(0) / total[..., None], torch.log2(total)
+
 # %% 3e no-max-lse
 # says: The output is right; the LSE overflows past 2^128.
 # asks: Which is the largest float32?
@@ -2294,6 +2381,32 @@ def merge_lse(outs, lses):
     out = (weight[..., None] * kept).sum(0) / total.clamp(min=1e-30)[..., None]
     return out, torch.where(total > 0, top + torch.log2(total), 0.0)
 
+# %% 3e all-empty-lowest
+# says: nan_to_num makes the lowest float of -inf: nobody's LSE stays -inf.
+# asks: What does torch.nan_to_num do with infinities?
+# family: M13
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    kept = torch.where((lses == -math.inf)[..., None], 0.0, outs)
+    top = lses.amax(0)
+    weight = torch.exp2(lses - top).nan_to_num(0)
+    total = weight.sum(0)
+    out = (weight[..., None] * kept).sum(0) / total[..., None]
+    return torch.nan_to_num(out), torch.nan_to_num(top + torch.log2(total))
+
+# %% 3e epsilon
+# says: A small number was added to the total: where nobody has keys it is the total.
+# asks: What is log2 of your small number, and what is asked for?
+# family: M13
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    top = lses.amax(0)
+    top = torch.where(top == -math.inf, 0.0, top)
+    weight = torch.exp2(lses - top)
+    kept = torch.where((weight > 0)[..., None], outs, 0.0)
+    total = weight.sum(0) + 1e-6
+    return (weight[..., None] * kept).sum(0) / total[..., None], top + torch.log2(total)
+
 # %% 3e all-empty-tiny
 # says: Where no rank has keys the LSE is a large negative number, not -inf.
 # asks: What is log2 of nothing?
@@ -2387,6 +2500,17 @@ def merge_lse(outs, lses):
     total = weight.sum(0)
     out = (weight[..., None] * kept).sum(0) / total.clamp(min=1e-30)[..., None]
     return out.float(), (top + torch.log2(total)).float()
+
+# %% 3e bf16-throughout
+# says: It was computed in the dtype that came in; float32 is asked for throughout.
+# asks: How many digits has a sum in bf16?
+def merge_lse(outs, lses):
+    top = lses.amax(0)
+    top = torch.where(top == -math.inf, 0.0, top)
+    weight = torch.exp2(lses - top)
+    kept = torch.where((weight > 0)[..., None], outs, 0.0)
+    total = weight.sum(0)
+    return (weight[..., None] * kept).sum(0) / total.clamp(min=1e-30)[..., None], top + torch.log2(total)
 
 # %% 3e input-dtype
 # says: The results have the dtype of the inputs; float32 is asked for.
@@ -2634,6 +2758,25 @@ def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
 # asks: By how much does the LSE rise when half of the weight is held twice?
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     return bool(valid_counts.shape[0] > 1 and (merged_lse - single_lse > 0.9 * math.log2(valid_counts.shape[0])).any())
+
+# %% 3f d-times
+# says: Exactly D times the keys is asked for: on one rank that is every server.
+# asks: What if only two ranks of four hold a key twice, and what if there is one rank?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((valid_counts.sum(0) == valid_counts.shape[0] * topk_counts).any())
+
+# %% 3f just-log2-d
+# says: Exactly log2(D) is asked for: on one rank that is 0, which is sound.
+# asks: How many ranks hold a key, when two of four hold it twice?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool(((merged_lse - single_lse - math.log2(valid_counts.shape[0])).abs() < 1e-2).any())
+
+# %% 3f largest-difference
+# says: A query without keys makes the maximum NaN, and no queries have none.
+# asks: What is -inf - -inf, and what is the largest of no numbers?
+# family: M13
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((merged_lse - single_lse).max() > 0.1)
 
 # %% 3f whole-unit
 # says: The threshold is too high: asked for is a rise of 0.5.
