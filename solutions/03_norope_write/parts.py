@@ -177,7 +177,8 @@ def _torch_write_cases(draw: Draw) -> list[Case]:
             locs = torch.stack([locs, locs], dim=1)[:, 1]
         return kv, src, locs, rank, d
 
-    large, many = 2**33 + 2 * draw.int(3, 999) + 1, 2**56 + 64 * draw.int(3, 999)  # float32, float64 round locs up there
+    # float32 and float64 round locs up there. In 32 bits the first is negative: else loc and D would wrap and fit.
+    large, many = 2**32 + 2**31 + 2 * draw.int(3, 999) + 1, 2**56 + 64 * draw.int(3, 999)
     return _numbered(
         [
             ("rank 1 of 4", drawn(4, 1, range(2, 6), (2, 2), 3, 24)),

@@ -243,7 +243,8 @@ def test_and_between_blocks_is_not_judged_in_the_interpreter_and_never_called_un
 
 
 def test_a_load_that_says_what_masked_lanes_get_is_judged(judged):
-    body = "tl.store(dst + at, tl.load(src + at, mask=at < n, other=0) * 3, mask=at < n)"  # Triton asks `if mask and other` itself
+    # Triton asks `if mask and other` itself.
+    body = "tl.store(dst + at, tl.load(src + at, mask=at < n, other=0) * 3, mask=at < n)"
     assert judged("91b", KERNEL + body).outcome == "wrong"
 
 
