@@ -3210,3 +3210,12 @@ def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM
     col = tl.arange(0, DIM)
     x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :])
     tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
+
+# %% 3b int32-all-through
+# says: The locs were made int32: past 2^31 they are other numbers.
+# asks: How many bits has a loc?
+# family: M16
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    locs = locs.int()
+    mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
+    kv[locs[mine] // dcp_size] = src[mine]

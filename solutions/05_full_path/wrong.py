@@ -235,6 +235,21 @@ def decode_path(step):
     return step.merge(parts)
 
 
+# %% 5a index-k-localized
+# says: index-K was localized as c-KV is: it is whole on every rank, and read by loc.
+# asks: Which of the two pools does every rank keep all of?
+# family: M7
+def decode_path(step):
+    locs = step.batch.out_locs
+    parts = []
+    for rank in step.ranks:
+        rank.write_ckv(locs)
+        rank.write_index_k(torch.where(locs % rank.dcp_size == rank.rank, locs // rank.dcp_size, -1))
+        rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
+        parts.append(rank.attend(rows, counts))
+    return step.merge(parts)
+
+
 # %% 5a index-k-of-rank-0
 # says: Only rank 0 stored the new index keys; the others select without them.
 # asks: On how many ranks does index-K lie?
