@@ -23,9 +23,10 @@ pip)
     [[ -z ${UV_FAIL:-} ]] || { echo "$UV_FAIL" >&2; exit 1; }
     site=$(echo "$(dirname "$4")"/../lib/python3*/site-packages)
     mkdir -p "$site/dcplab" "$site/pytest"
-    # Whoever sees the file may send a signal, and between a shell's fork and exec a signal can be lost: so the sleeper makes it.
-    python3 -c 'import pathlib, sys, time; mark = pathlib.Path(sys.argv[1]); mark.touch(); time.sleep(float(sys.argv[2])); mark.unlink()' \
+    # Whoever sees the file may send a signal, and between a shell's fork and exec one can be lost: so the sleeper makes it.
+    python3 -c 'import sys, time; open(sys.argv[1], "w").close(); time.sleep(float(sys.argv[2]))' \
         "$site/half-installed" "${UV_SLEEP:-0}" || exit
+    rm "$site/half-installed"
     echo 'import sys; print("dcplab", *sys.argv[1:])' >"$site/dcplab/__main__.py"
     echo 'import sys; print("pytest", *sys.argv[1:])' >"$site/pytest/__main__.py"
     ;;

@@ -37,6 +37,8 @@ lab.mine()
 #
 #     write → index → select → localize → attend → merge
 #
+# *Write* stores its c-KV, *index* its index key, and *select* gives the locs of the keys that it will read.
+#
 # Your function gets one layer of such a step. `step.batch.out_locs` holds the locs of the new tokens. `step.ranks` are the
 # ranks, and each of them knows these operations:
 #
@@ -360,8 +362,10 @@ case[3]
 #
 # The trace is long. `trace(step=3)`, `rank=`, `buffer=` and `op=` show some of it, `start=` and `count=` turn pages.
 #
-# Start with the layers. In the report's model the first three layers have no paged cache at all. Whoever compared only those
-# saw no difference, and that showed nothing.
+# Start with the layers, after one question about them.
+
+# %%
+lab.predict("5d")
 
 # %%
 case[1].layers()
@@ -389,9 +393,6 @@ case[3].lse()
 
 # %%
 case[3].trace()
-
-# %%
-lab.predict("5d")
 
 # %% [markdown]
 # Name the first wrong operation of each: the `buffer` that it used, its name (`op`), the `rank`, the `loc` of the token that
@@ -444,17 +445,18 @@ lab.check("5d")
 # revision, how many GPUs, which requests, which index against which bound, what came before and what after. Others could hold
 # their own server against it.
 #
-# This is the unpatched server, with sizes and words of your own, and below it what it did.
+# This is the unpatched server, with sizes and words of your own. It answers rightly at first, and wrongly from the long
+# requests on. Predict, then let it show what it did.
+
+# %%
+lab.predict("5e")
 
 # %%
 investigate.incident()
 
 # %% [markdown]
-# Write its record. Every figure stands in the run above or follows from D, P and C; what stands behind a `#` says what is
-# asked for.
-
-# %%
-lab.predict("5e")
+# Write its record. Every figure stands in the run above or follows from D, P and C; only the versions you ask for yourself,
+# `dcplab.__version__` and `torch.__version__`. What stands behind a `#` says what is asked for.
 
 
 # %% part="5e" role="answer"

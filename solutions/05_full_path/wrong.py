@@ -1714,6 +1714,21 @@ def first_wrong():
     return names_with(2, loc=1158, row=1158)
 
 
+# %% 5d smallest-of-the-access
+# says: Case 2: that loc's index fits into the buffer; which is the first beyond its end?
+# asks: Which of the indices used are beyond the last slot?
+def first_wrong():
+    return names_with(2, loc=784, row=784)
+
+
+# %% 5d divided-index-k
+# says: Case 2: nothing is divided for index-K; which index was used?
+# asks: By what is index-K addressed?
+# family: M2
+def first_wrong():
+    return names_with(2, row=219)
+
+
 # %% 5d later-loc
 # says: Case 3: there is a smaller loc that goes wrong in the same operation.
 # asks: Which is the smallest loc of that access?
@@ -1729,7 +1744,7 @@ def first_wrong():
 
 
 # %% 5d should-have
-# says: Case 1: that is the row where it should have gone; where did it go?
+# says: Case 1: that is the row it has on its owner; which index was used?
 # asks: Where was it stored in fact?
 # family: M2
 def first_wrong():
@@ -1737,7 +1752,7 @@ def first_wrong():
 
 
 # %% 5d should-have-read
-# says: Case 3: that is the row where it should have gone; where did it go?
+# says: Case 3: that is the row it has on its owner; which index was used?
 # asks: Where did the reader look in fact?
 def first_wrong():
     return names_with(3, row=7)

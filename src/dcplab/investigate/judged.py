@@ -80,12 +80,16 @@ def _loc(given, truth, config) -> str:
         return "that is a row of its owner; the loc is the number before any division."
     if isinstance(given["loc"], int) and given["loc"] > truth["loc"]:
         return "there is a smaller loc that goes wrong in the same operation."
+    if isinstance(given["loc"], int) and given["loc"] < truth["loc"] and truth["row"] >= truth["rows_available"]:
+        return "that loc's index fits into the buffer; which is the first beyond its end?"
     return "that loc was used rightly, or in another operation."
 
 
 def _row(given, truth, config) -> str:
+    if given["row"] == truth["loc"] // config.dcp_size and truth["buffer"].startswith("index_k"):
+        return "nothing is divided for index-K; which index was used?"
     if given["row"] == truth["loc"] // config.dcp_size:
-        return "that is the row where it should have gone; where did it go?"
+        return "that is the row it has on its owner; which index was used?"
     return "the row is the index as it was used, in the buffer's own count."
 
 
