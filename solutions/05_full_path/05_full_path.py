@@ -311,9 +311,10 @@ investigate.matrix(lab.run("5c"))
 # %% [markdown]
 # Three things to take away:
 #
-# * **The three c-KV patches come together or not at all.** A server with one or two of them is wrong from its first requests,
-#   where the bug needed a watermark. A partial fix is worse than the bug.
-# * **The size patch alone mends nothing that you can see**, and without it everything is right until the watermark.
+# * **The three c-KV patches come together or not at all.** A server with one or two of them is wrong below the watermark too:
+#   from its first requests, or as soon as a prompt finds a cached prefix. The bug needed a watermark. A partial fix is worse
+#   than the bug.
+# * **The size patch alone mends nothing that you can see.** The other four without it are right until the watermark.
 # * **The assert can only fire behind the extend patch**, which makes the table that it checks. The author of the report met
 #   it only after the first fix.
 #

@@ -408,8 +408,8 @@ PARTS = [
             ),
             answer="2",
             because=(
-                "All three or none. Whoever applies one or two of them makes a server that is wrong from its first requests, "
-                "where the bug needed a watermark."
+                "All three or none. Whoever applies one or two of them makes a server that is wrong from its first requests or "
+                "the first cached prefix on, where the bug needed a watermark."
             ),
             choices=("1", "2", "4", "8"),
         ),

@@ -1715,7 +1715,7 @@ def first_wrong():
 
 
 # %% 5d smallest-of-the-access
-# says: Case 2: that loc's index fits into the buffer; which is the first beyond its end?
+# says: Case 2: that loc's index fits; which is the first beyond the buffer?
 # asks: Which of the indices used are beyond the last slot?
 def first_wrong():
     return names_with(2, loc=784, row=784)

@@ -71,6 +71,7 @@ def test_a_figure_may_be_written_as_people_write_it(run):
     loose = figures | {
         "bytes_outside": f"{figures['bytes_outside']:,}",
         "device": "CPU",
+        "ckv_dtype": f"torch.{figures['ckv_dtype']}",
         "verdict": f"'{figures['verdict'].upper()}'",
         "fresh": "3 / 3",
         "first_wrong_rank": " 0 ",

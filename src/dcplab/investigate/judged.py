@@ -81,7 +81,7 @@ def _loc(given, truth, config) -> str:
     if isinstance(given["loc"], int) and given["loc"] > truth["loc"]:
         return "there is a smaller loc that goes wrong in the same operation."
     if isinstance(given["loc"], int) and given["loc"] < truth["loc"] and truth["row"] >= truth["rows_available"]:
-        return "that loc's index fits into the buffer; which is the first beyond its end?"
+        return "that loc's index fits; which is the first beyond the buffer?"
     return "that loc was used rightly, or in another operation."
 
 

@@ -219,5 +219,5 @@ def verify(record: str | Mapping[str, object], run: Incident) -> list[Finding]:
 def _plain(text: str) -> str:
     """Figures compare without case, thousands separators, quotes and spaces around commas and slashes."""
     text = re.sub(r"\s+", " ", text.strip().strip("'\"").lower())
-    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).removeprefix("torch.")  # a dtype as torch prints it
     return re.sub(r"\s*([,/])\s*", r"\1", text)
