@@ -2092,41 +2092,6 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
     tl.store(buf_ptr + key_at[:, None] + col[None, :], key, mask=here[:, None])
     tl.store(buf_f32_ptr + scale_at, scale, mask=here)
 
-# %% 2h int32-loc
-# says: The loc was cut to 32 bits: past 2^31 it is another number.
-# asks: How many bits has a loc?
-# family: M16
-@triton.jit
-def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
-    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    loc = tl.load(loc_ptr + token, mask=token < n, other=-1).to(tl.int32)
-    here = loc >= 0
-    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
-    first = page * (PAGE_SIZE * (DIM + 4))
-    column = tl.arange(0, DIM)
-    key = tl.load(key_ptr + token[:, None] * DIM + column[None, :], mask=here[:, None])
-    tl.store(buf_ptr + (first + slot * DIM)[:, None] + column[None, :], key, mask=here[:, None])
-    scale = tl.load(scale_ptr + token, mask=here)
-    tl.store(buf_f32_ptr + (first + PAGE_SIZE * DIM) // 4 + slot, scale, mask=here)
-
-# %% 2h int32-address
-# says: The page was made 32 bits wide, and so its address: past 2^31 bytes it wraps.
-# asks: How many bytes lie before the last page of a large index-K?
-# outcome: unsafe
-# family: M16
-@triton.jit
-def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
-    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
-    here = loc >= 0
-    page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
-    first = page.to(tl.int32) * (PAGE_SIZE * (DIM + 4))
-    column = tl.arange(0, DIM)
-    key = tl.load(key_ptr + token[:, None] * DIM + column[None, :], mask=here[:, None])
-    tl.store(buf_ptr + (first + slot * DIM)[:, None] + column[None, :], key, mask=here[:, None])
-    scale = tl.load(scale_ptr + token, mask=here)
-    tl.store(buf_f32_ptr + (first + PAGE_SIZE * DIM) // 4 + slot, scale, mask=here)
-
 # %% 2h one-past-read
 # says: token <= n lets one lane too many read: the last token is n - 1.
 # asks: What is the largest token that there is?
