@@ -4,6 +4,7 @@ import os
 import signal
 import tempfile
 
+import pytest
 import torch
 
 if not torch.cuda.is_available():
@@ -16,3 +17,15 @@ os.environ["DCPLAB_STATE"] = _state.name
 # A shell starts what runs in its background with Ctrl-C ignored, and children inherit that; ours are sent Ctrl-C on purpose.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """`--dist loadfile`, but a bank's tests go to whichever worker is free: they share nothing, and some take minutes."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith("tests/test_bank") else super()._split_scope(nodeid)
+
+    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
