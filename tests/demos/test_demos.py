@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from dcplab import mode
-from dcplab.demos import apart, memcheck, server, three_faces
+from dcplab import apart, mode
+from dcplab.demos import memcheck, server, three_faces
 from dcplab.engine import spaces
 
 SLOTS = server.TOY.size + server.TOY.page_size  # of index-K, unpatched

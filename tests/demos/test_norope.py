@@ -7,8 +7,8 @@ import sys
 import pytest
 import torch
 
-from dcplab import mode
-from dcplab.demos import apart, norope, progress
+from dcplab import apart, mode
+from dcplab.demos import norope, progress
 from dcplab.demos.norope import runs, signs, stores, walk
 from dcplab.demos.norope.answers import NEW, OLD
 from dcplab.engine import ops, spaces

@@ -13,8 +13,8 @@ import pytest
 import torch
 from dcp_kernels import reference
 
-from dcplab import mode, paths
-from dcplab.demos import apart, ragged, ragged_engine, ragged_kernels, ragged_ranks, server
+from dcplab import apart, mode, paths
+from dcplab.demos import ragged, ragged_engine, ragged_kernels, ragged_ranks, server
 from dcplab.engine import comm
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")

@@ -6,8 +6,7 @@ import os
 import re
 import shutil
 
-from dcplab import mode
-from dcplab.demos import apart
+from dcplab import apart, mode
 from dcplab.shown import Shown
 
 UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import torch
 
-from dcplab import mode
-from dcplab.demos import apart, progress, ragged_engine, ragged_ranks, server
+from dcplab import apart, mode
+from dcplab.demos import progress, ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, Run
 from dcplab.engine import comm, spaces
 from dcplab.engine.allocator import PagedAllocator

@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from dcplab import mode
-from dcplab.demos import apart
+from dcplab import apart, mode
 from dcplab.shown import Shown
 
 NOT_GRADED = "Not shown while the notebook is graded."

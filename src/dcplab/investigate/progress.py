@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-from dcplab.demos.apart import while_grading
+from dcplab.apart import while_grading
 from dcplab.engine.scheduler import Engine
 
 ACTS = {"fresh": "the questions", "long": "two long requests", "again": "the questions again"}

@@ -16,7 +16,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dcplab.demos.apart import while_grading
+from dcplab.apart import while_grading
 from dcplab.engine.trace import OutsideError
 from dcplab.engine.typed import SpaceError
 from dcplab.errors import CourseError

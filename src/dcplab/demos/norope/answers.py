@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from dcplab.demos import apart, progress
+from dcplab import apart
+from dcplab.demos import progress
 from dcplab.demos.norope import runs
 from dcplab.demos.norope.runs import BOTH, FOUR, READERS
 from dcplab.demos.server import one_thread

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dcplab import mode
-from dcplab.demos import apart
+from dcplab import apart, mode
 from dcplab.demos.three_faces import NOT_GRADED
 from dcplab.shown import Shown
 

@@ -7,8 +7,7 @@ import sys
 
 import torch
 
-from dcplab import mode, paths
-from dcplab.demos import apart
+from dcplab import apart, mode, paths
 from dcplab.shown import Shown
 
 MODULE = "dcplab.demos.norope.walk"
