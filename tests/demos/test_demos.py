@@ -75,25 +75,6 @@ def _columns(text):
     return [tuple(map(int, m.groups())) for m in re.finditer(r"^ +(\d+) +(\d+) +(\d+) +(?:\d+|none)", text, re.MULTILINE)]
 
 
-def test_a_child_gives_its_value_and_what_it_printed():
-    done = apart.call("operator", "add", {}, timeout_s=30)
-    assert done["value"] is None and done["how"] == "TypeError"
-    done = apart.call("json", "dumps", {"obj": [1, 2]})
-    assert (done["value"], done["how"], done["said"]) == ("[1, 2]", "done", "")
-
-
-def test_a_child_that_dies_or_does_not_end():
-    assert apart.call("ctypes", "string_at", {"ptr": 0})["how"] == "SIGSEGV"
-    assert apart.call("threading", "Event().wait", timeout_s=0.5)["how"] == "timeout"
-
-
-def test_a_child_gets_the_environment_that_is_asked_for(monkeypatch):
-    monkeypatch.setenv("DCPLAB_A", "1")
-    done = apart.call("os", "getenv", {"key": "DCPLAB_A"}, env={"DCPLAB_A": None})
-    assert (done["value"], done["how"]) == (None, "done")
-    assert apart.call("os", "getenv", {"key": "DCPLAB_A"}, env={"DCPLAB_A": "2"})["value"] == "2"
-
-
 @pytest.mark.slow
 def test_one_wrong_index_has_three_faces():
     told = three_faces.faces().text.split("\n")

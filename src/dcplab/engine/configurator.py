@@ -208,6 +208,20 @@ def charges(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Charg
     return bill
 
 
+def gpu_bytes(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
+    """Bytes of a GPU that a process with all ranks of a watched server takes, estimated from above: the ranks' arenas and what
+    the watcher keeps for each slot, the request table, the largest extend step, and CUDA's own."""
+    placed, steps = specs(config, defects), min(config.workspace_rows, config.longest)
+    row = WIDTH * config.dtype.itemsize
+    arena = sum(s.shape[0] * s.row_bytes for s in placed) + tail_bytes(config)
+    kept = sum(8 * s.slots for s in placed if s.space in (Space.ROW, Space.LOC))
+    table = 8 * (config.max_requests + 1) * (config.longest + config.width)
+    # Prefix shards, the same gathered, and put together; index keys; a dozen int64 of each token; logits and their top-k.
+    step = steps * (3 * row + INDEX_BYTES + 12 * 8) + (3 << 30)
+    step += (config.dcp_size + 3) * config.chunk * config.heads * WIDTH * 4  # queries, and every rank's output
+    return config.dcp_size * (arena + kept) + table + step + (1 << 30)
+
+
 def bytes_per_row(config: ServerConfig) -> int:
     """Bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, for index-K is replicated."""
     layers, d = config.layers, config.dcp_size

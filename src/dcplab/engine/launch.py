@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import scenario
+from dcplab import apart
+from dcplab.engine import configurator, scenario
 from dcplab.engine.configurator import ServerConfig
 from dcplab.errors import CourseError
 
@@ -87,6 +88,15 @@ def _one_rank(rank: int, wish: Wish, port: int, work: Callable, given: tuple) ->
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(wish.dcp_size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     torch.set_num_threads(wish.threads)
     work(wish, *given)
+
+
+def side_by_side(config: ServerConfig, defects: Iterable[str] = ()) -> int:
+    """How many such servers fit the GPU's free memory at once, at least 1. Asked in a process of its own: this one makes no
+    context, which would take memory itself."""
+    asked = apart.call("torch.cuda", "mem_get_info", timeout_s=120)
+    if asked["value"] is None:
+        raise CourseError(f"The GPU does not say how much memory it has: {asked['why']}.")
+    return max(1, asked["value"][0] // configurator.gpu_bytes(config, frozenset(defects)))
 
 
 def ran_on(wish: Wish) -> str:
