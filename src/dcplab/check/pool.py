@@ -91,9 +91,9 @@ def run(
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def warm(mode: str) -> None:
-    """Starts the server of a mode in the background, so that the first check finds it ready."""
-    _server(mode, None, wait=False)
+def warm(mode: str, wait: bool = False) -> None:
+    """Starts the server of a mode in the background, so that the first check finds it ready; or waits until it is."""
+    _server(mode, None, wait=wait)
 
 
 def shutdown() -> None:
