@@ -1,6 +1,7 @@
 """pyproject.toml (what may be), pins.txt (what ./course installs) and environment.yml (the same for conda) say one thing."""
 
 import importlib.metadata
+import importlib.util
 import re
 import sys
 import tomllib
@@ -16,10 +17,14 @@ from rattler import MatchSpec
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-RUNTIME = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
+ALL = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
+RUNTIME = [wanted for wanted in ALL if wanted.name != "dcp-kernels"]  # the one that lies in this checkout
 TEST = [Requirement(line) for line in PROJECT["project"]["optional-dependencies"]["test"]]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s#]+)(?:\s+# (?P<why>.+))?")
+_spec = importlib.util.spec_from_file_location("pins_script", ROOT / "scripts" / "pins.py")
+pins_script = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(pins_script)
 INDIRECT = ("apache-tvm-ffi", "z3-solver")  # not asked for by name, but capped by tilelang: facts of its wheel
 
 
@@ -50,7 +55,7 @@ def test_every_dependency_has_a_pin_in_its_range_with_a_reason(wanted):
 @pytest.mark.parametrize("wanted", RUNTIME, ids=lambda r: r.name)
 def test_the_range_has_a_floor_and_a_ceiling(wanted):
     operators = {part.operator for part in wanted.specifier}
-    assert operators == {"=="} or operators == {">=", "<"}
+    assert operators in ({"=="}, {">=", "<"})
 
 
 def test_the_pins_the_kernels_depend_on():
@@ -86,19 +91,55 @@ def test_what_needs_numpy_and_anywidget_does_not_say_so_but_we_do():
 def test_conda_gets_the_same_set():
     conda, pip = conda_specs()
     by_pip = {canonicalize_name(Requirement(line).name): Requirement(line) for line in pip if not line.startswith("-")}
-    here = (set(conda) | set(by_pip)) - {"python", "pip", "gxx", *INDIRECT}
-    assert here == {canonicalize_name(r.name) for r in RUNTIME} and not set(conda) & set(by_pip)
-    assert pip[-1] == "-e .", "the course itself comes last, when all that it asks for is there"
+    forge = {canonicalize_name(name) for name in conda}
+    here = (forge | set(by_pip)) - {"python", "pip", "gxx", *INDIRECT}
+    assert here == {canonicalize_name(r.name) for r in RUNTIME} and not forge & set(by_pip)
+    assert pip[-2:] == ["-e ./kernels", "-e ."], "the course itself comes last, when all that it asks for is there"
 
 
-def test_conda_gets_the_same_versions():
-    conda, pip = conda_specs()
-    for name, version in conda.items():
-        if name not in ("python", "pip", "gxx"):
-            assert version == pins()[name][0], name
-    for line in pip[:-1]:
-        wanted = Requirement(line)
-        assert str(wanted.specifier) == "==" + pins()[canonicalize_name(wanted.name)][0], line
+def test_both_files_are_what_pyproject_gives():
+    for path, text in pins_script.made(pins_script.versions((ROOT / "pins.txt").read_text())):
+        assert path.read_text() == text, f"{path.name}: scripts/pins.py makes it anew"
+
+
+def test_a_pin_in_the_wrong_place_or_with_another_reason_is_found():
+    settings = pins_script.project()
+    pinned = {name: version for name, (version, _) in pins().items()}
+    text = pins_script.pins_text(settings, pinned)
+    assert pins_script.versions(text) == pinned
+    assert f"torch=={pinned['torch']} " in text and "psutil==9.9" in pins_script.pins_text(settings, pinned | {"psutil": "9.9"})
+    assert f"plotly={pinned['plotly']}\n" in pins_script.conda_text(settings, pinned)
+
+
+def test_the_kernels_ask_for_the_ranges_of_the_course():
+    alone = tomllib.loads((ROOT / "kernels" / "pyproject.toml").read_text())["project"]
+    assert {str(Requirement(line)) for line in alone["dependencies"]} <= {str(wanted) for wanted in RUNTIME}
+    assert alone["requires-python"] == PROJECT["project"]["requires-python"]
+
+
+def test_the_course_asks_for_the_kernels_that_lie_beside_it():
+    """A name that only this checkout serves is asked for with its version, so that no index can slip another one in."""
+    import dcp_kernels
+
+    assert [str(w) for w in ALL if w.name == "dcp-kernels"] == [f"dcp-kernels=={dcp_kernels.__version__}"]
+
+
+def test_whatever_an_installed_package_asks_for_is_pinned():
+    """Follows the metadata of what is installed here: a package without a pin would come from an index as it is that day."""
+    ours, seen, todo = pins(), set(), [*RUNTIME, *TEST]
+    while todo:
+        wanted = todo.pop()
+        name = canonicalize_name(wanted.name)
+        if name in seen or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        seen.add(name)
+        try:
+            todo += map(Requirement, importlib.metadata.requires(wanted.name) or ())
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        if not re.match("nvidia-|cuda-", name):
+            assert name in ours, f"{name} is asked for and not pinned"
+    assert {"torch", "markupsafe"} <= seen
 
 
 def test_conda_gets_a_python_in_the_range_and_no_paid_channel():
@@ -107,16 +148,15 @@ def test_conda_gets_a_python_in_the_range_and_no_paid_channel():
     assert CONDA["channels"] == ["conda-forge", "nodefaults"] and CONDA["name"] == PROJECT["project"]["name"]
 
 
-def test_both_packages_are_found_with_every_folder_in_them():
+@pytest.mark.parametrize(("folder", "package"), [("src", "dcplab"), ("kernels", "dcp_kernels")])
+def test_every_folder_is_in_its_distribution(folder, package):
     from setuptools import find_packages
 
-    where = PROJECT["tool"]["setuptools"]["packages"]["find"]["where"]
-    found = {package for folder in where for package in find_packages(str(ROOT / folder))}
-    for folder in where:
-        for file in (ROOT / folder).rglob("*.py"):
-            package = ".".join(file.parent.relative_to(ROOT / folder).parts)
-            assert package in found, f"{file.relative_to(ROOT)} lies in a folder without __init__.py"
-    assert {"dcplab", "dcplab.commands", "dcp_kernels"} <= found
+    found = set(find_packages(str(ROOT / folder), include=[f"{package}*"]))
+    for file in (ROOT / folder / package).rglob("*.py"):
+        name = ".".join(file.parent.relative_to(ROOT / folder).parts)
+        assert name in found, f"{file.relative_to(ROOT)} lies in a folder without __init__.py"
+    assert package in found
 
 
 def test_what_is_installed_is_what_is_pinned():
@@ -128,6 +168,9 @@ def test_what_is_installed_is_what_is_pinned():
 
 
 def test_no_package_index_and_no_machine_is_named():
-    for name in ("course", ".ci/run", "pins.txt", "pyproject.toml", "environment.yml"):
-        text = (ROOT / name).read_text()
+    checked = ["course", ".ci/run", "pins.txt", "pyproject.toml", "kernels/pyproject.toml", "environment.yml"]
+    checked += [str(path.relative_to(ROOT)) for path in (*(ROOT / "scripts").iterdir(), *(ROOT / ".github").rglob("*.yml"))]
+    for name in checked:
+        text = (ROOT / name).read_text() if (ROOT / name).is_file() else ""
+        text = text.replace("https://github.com/sgl-project/sglang/issues/36886", "")  # what [project.urls] cites
         assert not re.search(r"https?://|--(extra-)?index-url|/opt/|/work/|/home/", text), name

@@ -46,14 +46,17 @@ class Checkout:
         self.root, self.bin, self.calls = base / "the checkout", base / "bin", base / "calls"
         for folder in (self.root, self.bin, base / "home"):
             folder.mkdir()
-        for name in ("course", "pyproject.toml", "pins.txt"):
-            shutil.copy(ROOT / name, self.root)
+        for name in ("course", "pyproject.toml", "kernels/pyproject.toml", "pins.txt"):
+            (self.root / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, self.root / name)
+        (self.root / "scripts").mkdir()
+        write_program(self.root / "scripts/check", "#!/bin/sh\necho checked; exit ${CHECK_STATUS:-0}\n")
         self.python = self.root / ".venv/bin/python"
         self.env = {"HOME": str(base / "home"), "PATH": f"{self.bin}:{SYSTEM}", "CALLS": str(self.calls), "LANG": "C.UTF-8"}
         write_program(self.bin / "python3", f'#!/bin/sh\nexec "{os.path.realpath(sys.executable)}" "$@"\n')
         write_program(self.bin / "uv", FAKE_UV)
         write_program(self.bin / "df", "#!/bin/sh\necho head; echo x 1 1 99999999 1% /\n")
-        for name in ("chromium", "g++"):  # so that `./course test` has nothing to install on the machine that runs this
+        for name in ("chromium", "g++"):  # so that `./course test` misses nothing on the machine that runs this
             write_program(self.bin / name, "#!/bin/sh\n")
 
     def start(self, *words: str, **env: str) -> subprocess.Popen:
@@ -110,10 +113,27 @@ def test_new_pins_are_installed_into_the_environment_that_is_there(checkout):
 
 def test_tests_add_their_extra_once_and_the_plain_commands_keep_it(checkout):
     checkout.run("lab")
-    assert checkout.run("test", "-k", "x")[1].startswith("pytest -n 2") and checkout.run("test")[0] == 0
+    assert checkout.run("test", "-k", "x")[1].startswith("checked\npytest -n 2") and checkout.run("test")[0] == 0
     checkout.run("lab")
     lines = [line for line in checkout.calls.read_text().splitlines() if line.startswith("pip install")]
     assert [line.endswith("[test]") for line in lines] == [False, True]
+
+
+def test_no_test_runs_where_the_checks_fail(checkout):
+    assert checkout.run("test", CHECK_STATUS="3")[:2] == (3, "checked\n")
+
+
+def test_course_and_kernels_are_installed_together(checkout):
+    checkout.run("lab")
+    assert f"-c {checkout.root}/pins.txt -e {checkout.root}/kernels -e {checkout.root}\n" in checkout.calls.read_text()
+
+
+def test_other_kernels_are_installed_into_the_environment_that_is_there(checkout):
+    checkout.run("lab")
+    with (checkout.root / "kernels/pyproject.toml").open("a") as file:
+        file.write("# changed\n")
+    checkout.run("lab")
+    assert (checkout.count("venv"), checkout.count("pip install")) == (1, 2)
 
 
 def test_the_words_after_test_go_to_pytest_last_so_they_win(checkout):
@@ -216,26 +236,45 @@ def test_a_stray_pythonpath_stays_outside(checkout, tmp_path):
 TOOLS = "awk bash cat cut dirname env flock grep id mkdir mv readlink rm sed sha256sum sh sleep tail tee touch uname".split()
 
 
-@pytest.mark.parametrize(("user", "fails"), [("0", ""), ("0", "1"), ("1000", "")])
-def test_root_gets_what_the_tests_need_from_apt_and_others_go_on_without(checkout, tmp_path, user, fails):
-    """PATH holds neither chromium nor g++."""
+@pytest.fixture
+def bare(checkout, tmp_path) -> Checkout:
+    """A PATH that holds neither chromium nor g++; `apt-get` writes down what it is asked."""
     for name in TOOLS:
         (checkout.bin / name).symlink_to(shutil.which(name, path=SYSTEM))
     for name in ("chromium", "g++", "id"):
         (checkout.bin / name).unlink()
-    write_program(checkout.bin / "id", f"#!/bin/sh\necho {user}\n")
-    write_program(checkout.bin / "apt-get", f'#!/bin/sh\necho "$*" >>{tmp_path}/apt\n[ -z "{fails}" ]\n')
-    status, out, err = checkout.run("test", PATH=str(checkout.bin))
-    assert status == 0 and out.startswith("pytest -n 2"), err
-    asked = (tmp_path / "apt").read_text() if (tmp_path / "apt").exists() else ""
-    assert ("update" in asked) == (user == "0")
-    assert ("install -q -y --no-install-recommends chromium fonts-dejavu-core g++" in asked) == (user == "0" and not fails)
-    assert ("apt-get could not; the tests that need chromium" in err) == bool(fails)
+    checkout.env["PATH"] = str(checkout.bin)
+    write_program(checkout.bin / "id", "#!/bin/sh\necho ${USER_ID:-0}\n")
+    write_program(checkout.bin / "apt-get", f'#!/bin/sh\necho "$*" >>"{tmp_path}/apt"\nexit ${{APT_STATUS:-0}}\n')
+    return checkout
+
+
+def test_nothing_of_the_system_changes_unasked(bare, tmp_path):
+    status, out, err = bare.run("test")
+    assert status == 0 and "\npytest -n 2" in out and not (tmp_path / "apt").exists()
+    assert "without chromium fonts-dejavu-core g++ some tests will skip" in err and "--install-browser" in err
+
+
+def test_install_browser_installs_what_is_missing(bare, tmp_path):
+    status, out, _ = bare.run("test", "-k", "x", "--install-browser")
+    assert status == 0 and out.rstrip().endswith("-k x"), "and pytest does not see the word"
+    first, second = (tmp_path / "apt").read_text().splitlines()
+    assert first == "update -q" and second.endswith("--no-install-recommends chromium fonts-dejavu-core g++")
+
+
+@pytest.mark.parametrize(("env", "sentence"), [({"APT_STATUS": "1"}, "could not install"), ({"USER_ID": "1000"}, "needs root")])
+def test_what_was_asked_for_and_cannot_be_had_stops(bare, env, sentence):
+    status, out, err = bare.run("test", "--install-browser", **env)
+    assert (status, out) == (2, "") and sentence in err.splitlines()[-1]
 
 
 def test_ci_runs_the_same_command():
     text = (ROOT / ".ci/run").read_text()
-    assert "./course test" in text and os.access(ROOT / ".ci/run", os.X_OK) and os.access(ROOT / "course", os.X_OK)
+    assert (
+        "./course test --install-browser" in text
+        and os.access(ROOT / ".ci/run", os.X_OK)
+        and os.access(ROOT / "course", os.X_OK)
+    )
 
 
 def wait_for(condition, patience: float = 20.0):

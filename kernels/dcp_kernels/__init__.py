@@ -4,3 +4,5 @@ Triton: ``index_space``, ``ckv_write``, ``index_k``, ``topk_transform``, ``lse_m
 TileLang: the ``tl_*`` modules. Import the module you need; nothing is imported here, because Triton decides at its import
 whether it interprets or compiles.
 """
+
+__version__ = "0.1.0"

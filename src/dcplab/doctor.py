@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+import dcp_kernels
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
@@ -105,7 +106,8 @@ def installed(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        known = mode.versions().get(name, "absent")  # a package that lies on the path without its metadata
+        # A package that lies on the path without its metadata, as the kernels do in a checkout that nothing installed.
+        known = dcp_kernels.__version__ if name == "dcp-kernels" else mode.versions().get(name, "absent")
         return None if known == "absent" else known
 
 

@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from dcplab.errors import CourseError
+
 
 def root() -> Path:
-    """The checkout's root: the folder that holds ``labs`` and ``solutions``. ``DCPLAB_ROOT`` overrides it."""
+    """The checkout's root: the folder that holds ``labs`` and ``solutions``. ``DCPLAB_ROOT`` overrides it.
+
+    A CourseError where there is none: a dcplab that was installed by itself has the engine and the commands, but no lab.
+    """
     if given := os.environ.get("DCPLAB_ROOT"):
+        if not Path(given).is_dir():
+            raise CourseError(f"DCPLAB_ROOT names {given}, which is no folder.")
         return Path(given).resolve()
-    return Path(__file__).resolve().parents[2]
+    here = Path(__file__).resolve().parents[2]
+    if not (here / "solutions").is_dir():
+        raise CourseError("This dcplab is not in a checkout of the course; set DCPLAB_ROOT to one, or use ./course there.")
+    return here
 
 
 def labs() -> Path:
