@@ -4,8 +4,15 @@
 
 Keys lie along the rows of the product and the heads of one or more queries along its columns, so a thread has all heads of a
 key at hand (a quarter of them; four lanes add up) and the sum over heads never leaves the registers.
-``ragged_specialized`` is for sm_90a: one warpgroup fetches 64 keys a step by TMA, the others take the steps in turn, so that
-one's tensor-core product runs under another's relu and sum. The other two kernels are tile-level and run on any target.
+The ``_specialized`` kernels are for sm_90a: one warpgroup fetches 64 keys a step by TMA into a ring of stages, the others take
+the steps in turn, so that one's tensor-core product runs under another's relu and sum. The other two are tile-level and run on
+any target.
+
+A stage of the ring must always fall to the same warpgroup. A wait on an mbarrier tells only two neighbouring rounds apart, and
+TMA copies may land in another order than they were asked for: a warpgroup that comes to a stage one round early, because the
+copy of another one's step is late, would find the parity it waits for, read what the stage held before, and give back a stage
+that is not its own. Sooner or later a barrier is then arrived at once too often, which ends the launch. If it is the same
+warpgroup that used the stage a round ago, it cannot come early. `tests/kernels/test_tl_ring.py` shows both.
 """
 
 import tilelang.language as T
@@ -15,6 +22,12 @@ from dcp_kernels import tl_runtime
 
 DIM = 128  # columns of an index-K key
 ROW_BYTES = 132  # a key in an index-K page: 128 fp8 values and one fp32 scale, all keys of the page first
+
+
+def require_whole_turns(stages, groups):
+    """Refuse a ring in which a stage would go from one warpgroup to another (see the head of this module)."""
+    if stages % groups:
+        raise ValueError(f"{stages} stages are not shared evenly by {groups} warpgroups; take {stages - stages % groups}")
 
 
 def paged(*, heads, page_size=64, width=None, threads=128, stages=0, dtype="float8_e4m3fn"):
@@ -89,6 +102,7 @@ def paged_specialized(*, heads, page_size=64, groups=2, stages=6, dtype="float8_
     threads = 128 * (groups + 1)
     if groups not in (1, 2):
         raise ValueError(f"one or two warpgroups compute, not {groups}")
+    require_whole_turns(stages, groups)
 
     @T.macro
     def compute(mine, q_s, k_s, scales, weights, page_table, length, logits, bt, first, steps, ready, free):
@@ -218,7 +232,7 @@ def ragged(*, heads, block=64, threads=128, stages=2, dtype="bfloat16"):
     return indexer_ragged
 
 
-def ragged_specialized(*, heads, block_q=2, groups=3, stages=8, regs=152, dtype="float8_e4m3fn"):
+def ragged_specialized(*, heads, block_q=2, groups=3, stages=9, regs=152, dtype="float8_e4m3fn"):
     """Logits by ragged index for sm_90a: ``block_q`` queries a program, ``groups`` warpgroups compute, one fetches."""
     tokens, total_keys = T.dynamic("tokens"), T.dynamic("total_keys")
     acc = "float32"
@@ -227,6 +241,7 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=8, regs=152, dtype=
     threads = 128 * (groups + 1)
     if groups not in (2, 3):
         raise ValueError(f"two or three warpgroups compute, not {groups}")
+    require_whole_turns(stages, groups)
 
     @T.macro
     def compute(mine, q_s, k_s, lo_s, hi_s, weights, scales, logits, bx, start, steps, lo_all, hi_all, ready, free):

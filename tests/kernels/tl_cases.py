@@ -3,6 +3,7 @@
 import torch
 
 CUDA = torch.cuda.is_available()
+HOPPER = CUDA and torch.cuda.get_device_capability() == (9, 0)
 ATTENTION_DTYPES = [torch.bfloat16, torch.float16] if CUDA else [torch.float32, torch.float16]
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-3, torch.bfloat16: 5e-3}
 
