@@ -6,8 +6,9 @@ import os
 import statistics
 import time
 
-from dcplab import catalog, mode
-from dcplab.check import judge, pool
+from dcplab import checking, mode
+from dcplab.course import catalog
+from dcplab.sandbox import pool
 
 
 def timed(call):
@@ -24,7 +25,7 @@ def main() -> None:
     args = parser.parse_args()
     lab = catalog.lab(args.lab)
     key = lab.key(lab.parts[0].id)
-    first, _ = timed(lambda: judge.check(key, key.solution, seed=0))
+    first, _ = timed(lambda: checking.check(key, key.solution, seed=0))
     print(f"{mode.current().label}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {mode.versions()}")
     print(f"first check of a session (starts the server): {first:.2f} s")
     rows = []
@@ -33,7 +34,7 @@ def main() -> None:
         wrong = next(program for w, program in key.wrong if w.outcome == "wrong")
         row = {"part": part.id, "bank": len(key.wrong)}
         for name, program in (("right", key.solution), ("wrong", wrong)):
-            times = [timed(lambda s=seed, p=program, k=key: judge.check(k, p, seed=s))[0] for seed in range(args.repeat)]
+            times = [timed(lambda s=seed, p=program, k=key: checking.check(k, p, seed=s))[0] for seed in range(args.repeat)]
             row[name] = statistics.median(times)
         rows.append(row)
         print(f"{part.id}: right {row['right']:.3f} s, wrong {row['wrong']:.3f} s (held against {row['bank']} wrong answers)")

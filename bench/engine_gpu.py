@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 
 from dcplab import mode
-from dcplab.engine import text
+from dcplab.engine import tokenizer
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
@@ -48,7 +48,7 @@ def main() -> None:
 
 def agree(args) -> dict:
     """Answers of D ranks against those of one, and the difference of their attention outputs, decode and extend."""
-    asked = text.questions(700)
+    asked = tokenizer.questions(700)
     prompts, new = [q.prompt for q in asked], [q.words for q in asked]
     base = replace(GPU, size=8192, dcp_size=1, prefix_cache=False, layers=args.layers)
     one = Engine(base, comm=Local(1, "cuda"), capture=True)
@@ -68,9 +68,9 @@ def agree(args) -> dict:
 def speed(args) -> dict:
     config = replace(GPU, size=args.size, dcp_size=args.dcp_size, layers=args.layers)
     engine = Engine(config, comm=Local(args.dcp_size, "cuda"), watch=False)
-    warm = text.document(6000, 9)  # kernels compile here
+    warm = tokenizer.document(6000, 9)  # kernels compile here
     engine.generate([warm.prompt], warm.words)
-    document = text.document(args.prompt, 1)
+    document = tokenizer.document(args.prompt, 1)
     request = engine.submit(document.prompt, document.words)
     torch.cuda.synchronize()
     start = time.perf_counter()
@@ -95,7 +95,7 @@ def speed(args) -> dict:
     return found
 
 
-def decode(engine: Engine, document: text.Question, batch: int) -> dict:
+def decode(engine: Engine, document: tokenizer.Question, batch: int) -> dict:
     """Steps a second of ``batch`` requests that share the long prefix, and where the time of a step goes."""
     for i in range(batch):
         engine.submit(f"{document.prompt} more{i}: {' '.join(document.prompt.split()[-2:])}", 60)

@@ -51,13 +51,15 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="default: bench/results/gpu_sixteen.json on a GPU, none on a CPU")
     args = parser.parse_args()
 
-    from dcplab import apart, mode
+    from dcplab import mode, subprocess_call
 
     here, parts = mode.current(), args.parts.split(",")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
     print(f"{here.label}, {os.cpu_count()} cores; {args.processes} processes check {', '.join(parts)}", flush=True)
     began = time.monotonic()
-    first = apart.call("gpu_sixteen", "notebook", {"number": 0, "parts": parts, "of": 1}, timeout_s=WARM_S)  # compiles
+    first = subprocess_call.call(
+        "gpu_sixteen", "notebook", {"number": 0, "parts": parts, "of": 1}, timeout_s=WARM_S
+    )  # compiles
     print(f"alone: {alone(first)}, {time.monotonic() - began:.1f} s with its start", flush=True)
     todo, until, settings = args.turns.split(",") if here.name == "gpu" else ["1"], time.monotonic() + args.limit, []
     for i, turns in enumerate(todo):
@@ -82,7 +84,7 @@ def alone(done: dict) -> str:
 
 def together(processes: int, parts: list[str], turns: int, limit_s: float, gpu: bool) -> dict:
     """One setting of ``DCPLAB_GPU_TURNS``: every verdict with its time, what it should have been, and the GPU's memory."""
-    from dcplab import apart
+    from dcplab import subprocess_call
 
     os.environ["DCPLAB_GPU_TURNS"] = str(turns)
     began = time.monotonic()
@@ -96,7 +98,7 @@ def together(processes: int, parts: list[str], turns: int, limit_s: float, gpu: 
             }
             for i in range(processes)
         ]
-        ends = dict(apart.side_by_side(calls, processes, limit_s=limit_s - 2))
+        ends = dict(subprocess_call.side_by_side(calls, processes, limit_s=limit_s - 2))
         seconds = time.monotonic() - began
         checks = [json.loads(line) for f in sorted(Path(room).glob("*.checks")) for line in f.read_text().splitlines()]
         left = left_in(room)
@@ -133,9 +135,10 @@ def notebook(number: int, parts: list[str], of: int, room: str | None = None, ro
     """One notebook's checks, in this process; written down one by one, for it may be killed."""
     import signal
 
-    from dcplab import catalog, mode
-    from dcplab.check import judge, pool
-    from dcplab.check.extract import extract
+    from dcplab import checking, mode
+    from dcplab.course import catalog
+    from dcplab.notebook.extract import extract
+    from dcplab.sandbox import pool
 
     here = mode.current().name
     order = parts[number % len(parts) :] + parts[: number % len(parts)]
@@ -155,7 +158,7 @@ def notebook(number: int, parts: list[str], of: int, room: str | None = None, ro
         if role == "killed" and i == 1:
             threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()
         start = time.perf_counter()
-        result = judge.check(key, answer, seed=1000 + number)
+        result = checking.check(key, answer, seed=1000 + number)
         row = {"process": number, "role": role, "part": part, "outcome": result.outcome, "diagnosis": result.diagnosis}
         row |= {"seconds": round(time.perf_counter() - start, 3), "as_expected": result.outcome in expected}
         if not row["as_expected"]:

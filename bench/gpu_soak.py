@@ -50,16 +50,16 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args()
 
-    from dcplab import apart, mode
-    from dcplab.engine import launch
+    from dcplab import mode, subprocess_call
+    from dcplab.engine import options
 
-    device = launch.device(launch.Wish(args.device))
+    device = options.device(options.Wish(args.device))
     gpu = device == "cuda"
     dcp_size, size = args.dcp_size or (8 if gpu else 4), args.size or (113_920 if gpu else 1_200)
     kinds = [(c, w) for c in ([args.chunk] if args.chunk else CHUNKS[device]) for w in ([args.only] if args.only else WAYS)]
-    largest = launch.config(launch.Wish(device, dcp_size=dcp_size, size=size))
+    largest = options.config(options.Wish(device, dcp_size=dcp_size, size=size))
     largest = replace(largest, **WAYS["draft" if args.only in (None, "draft") else "plain"])
-    jobs = args.jobs or (min(6, launch.side_by_side(largest)) if gpu else 2)
+    jobs = args.jobs or (min(6, options.side_by_side(largest)) if gpu else 2)
     what = [kinds[i % len(kinds)] for i in range(args.servers)]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
     began, rows = time.monotonic(), {}
@@ -76,7 +76,7 @@ def main() -> int:
                 env = {"TILELANG_CACHE_DIR": f"{here}/tilelang", "TRITON_CACHE_DIR": f"{here}/triton"}
             given = {"device": device, "dcp_size": dcp_size, "size": size, "chunk": chunk, "way": way}
             calls.append({"module": "gpu_soak", "function": "serve", "args": given, "env": env, "timeout_s": args.timeout})
-        for number, done in apart.side_by_side(calls, jobs, first_alone=gpu and not args.cold, limit_s=args.limit):
+        for number, done in subprocess_call.side_by_side(calls, jobs, first_alone=gpu and not args.cold, limit_s=args.limit):
             rows[number] = row = told(number, what[number], done)
             print(f"{len(rows):>4} of {args.servers}  {time.monotonic() - began:6.0f} s  {line(row)}", flush=True)
     bad = [r for r in rows.values() if r["outcome"] != "right"]
@@ -123,13 +123,13 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str) -> dict:
     """One server from its start to its last answer, in this process. ``batches``: steps by kind; ``why``: what is not right."""
     import torch
 
-    from dcplab.engine import launch, text
+    from dcplab.engine import options, tokenizer
     from dcplab.engine.comm import Local
     from dcplab.engine.scheduler import Engine
 
     if device == "cpu":
         torch.set_num_threads(1)
-    config = replace(launch.config(launch.Wish(device, dcp_size=dcp_size, size=size, chunk=chunk)), **WAYS[way])
+    config = replace(options.config(options.Wish(device, dcp_size=dcp_size, size=size, chunk=chunk)), **WAYS[way])
     engine, batches = Engine(config, comm=Local(dcp_size, device)), Counter()
     forward, propose = engine.runner.forward, engine.runner.propose
 
@@ -142,11 +142,11 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str) -> dict:
         return propose(batch, length, paths)
 
     engine.runner.forward, engine.runner.propose = counted, guessed
-    questions = text.questions(max(64, 3 * config.width // 2))
+    questions = tokenizer.questions(max(64, 3 * config.width // 2))
     wrong = []
     for act, asked in (
         ("fresh", questions),
-        ("long", [text.document(LONG[device], seed) for seed in range(2)]),
+        ("long", [tokenizer.document(LONG[device], seed) for seed in range(2)]),
         ("again", questions),
     ):
         requests = []

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from dcplab import doctor, launch
+from dcplab import doctor, jupyterlab
 
 ROOT = Path(__file__).parents[1]
 SECOND = 1000
@@ -70,13 +70,13 @@ def _setenv(values: dict[str, str | None]) -> None:
 @contextlib.contextmanager
 def served(notebook: Path) -> Iterator[str]:
     """The address of a notebook of this checkout, served as `./course lab --no-browser` does."""
-    command = launch.server(notebook)
-    process = launch.start(command)
+    command = jupyterlab.server(notebook)
+    process = jupyterlab.start(command)
     try:
-        launch.wait(process, command)
+        jupyterlab.wait(process, command)
         yield command.url
     finally:
-        launch.stop(process)
+        jupyterlab.stop(process)
 
 
 class Desk:

@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from dcplab import catalog, mode
-from dcplab.check import diagnose, judge
-from dcplab.check.draw import Draw
+from dcplab import checking, mode
+from dcplab.course import catalog
+from dcplab.course.seeded import Draw
+from dcplab.judge import diagnose
 
 SEEDS = [int(s) for s in os.environ.get("DCPLAB_BANK_SEEDS", "1,20260").split(",")]
 LABS = catalog.labs()
@@ -32,7 +33,7 @@ def test_there_are_labs():
 @pytest.mark.parametrize("lab, part", PARTS)
 def test_the_starter_is_not_attempted_and_not_run(lab, part):
     key = lab.key(part.id)
-    found = judge.check(key, key.starter, seed=SEEDS[0])
+    found = checking.check(key, key.starter, seed=SEEDS[0])
     assert (found.outcome, found.points) == ("not_attempted", 0), found.message
 
 
@@ -43,7 +44,7 @@ def test_every_right_answer_passes(lab, part, seed):
     answers = [("the solution", key.solution)] + [(r.id, lab.right_program(r)) for r in lab.right if r.part == part.id]
     failed = {}
     for name, program in answers:
-        found = judge.check(key, program, seed=seed)
+        found = checking.check(key, program, seed=seed)
         assert found.max_points == part.points
         if part.not_here(here):
             assert (found.outcome, found.points) == ("error", 0)
@@ -62,7 +63,7 @@ def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed, monkey
     assert bank, f"no wrong answer of {part.id} is known"
     failed = {}
     for wrong in bank:
-        found = judge.check(key, lab.wrong_program(wrong), seed=seed)
+        found = checking.check(key, lab.wrong_program(wrong), seed=seed)
         first = found.message.partition("\n")[0]
         enough = found.points < part.points if part.by_case else found.points == 0
         told = (found.diagnosis, found.outcome, enough, first, found.question)
@@ -73,10 +74,10 @@ def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed, monkey
 
 @pytest.mark.parametrize("lab, part", PARTS)
 def test_a_seed_gives_the_same_cases_again_and_another_seed_others(lab, part):
-    from dcplab.check.codec import encode
+    from dcplab.sandbox.codec import encode
 
     def cases(seed):
-        return [encode(judge.pack(case)) for case in part.cases(Draw(seed))]
+        return [encode(checking.pack(case)) for case in part.cases(Draw(seed))]
 
     assert cases(3) == cases(3)
     assert len({tuple(cases(seed)) for seed in range(8)}) > 1

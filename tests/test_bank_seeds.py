@@ -8,11 +8,13 @@ import os
 
 import pytest
 
-from dcplab import catalog, mode
-from dcplab.check import codec, diagnose, judge
-from dcplab.check.draw import Draw
-from dcplab.check.model import Launch
-from dcplab.check.trial import attempt
+from dcplab import checking, mode
+from dcplab.course import catalog
+from dcplab.course.model import Launch
+from dcplab.course.seeded import Draw
+from dcplab.judge import diagnose
+from dcplab.sandbox import codec
+from dcplab.sandbox.attempts import attempt
 
 MANY = int(os.environ.get("DCPLAB_BANK_MANY", "12"))
 FIRST = 100
@@ -29,7 +31,7 @@ def test_no_two_answers_of_the_bank_do_the_same(lab, part):
         draws = {FIRST: draws[FIRST]}
     key = lab.key(part.id)
     answers = [("the solution", key.solution), *((wrong.id, program) for wrong, program in key.wrong)]
-    packed = [judge.pack(case) for cases in draws.values() for case in cases]
+    packed = [checking.pack(case) for cases in draws.values() for case in cases]
     trials = attempt([program for _, program in answers], part, packed, here, 600.0)
     at = 0
     for seed, cases in draws.items():

@@ -6,10 +6,10 @@ import math
 import pytest
 import torch
 
-from dcplab import catalog
-from dcplab.check import judge
+from dcplab import checking
+from dcplab.course import catalog
 from dcplab.demos import norope
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 
 LAB = catalog.lab("03")
 RANKS = (1, 2, 3, 4, 8)
@@ -35,8 +35,8 @@ def batch(dcp_size, rows, pads, seed=0):
 def by_hand(locs, src, dcp_rank, dcp_size, rows, blank):
     pool = [[blank] * src.shape[1] for _ in range(rows)]
     for token, loc in enumerate(locs.tolist()):
-        if loc >= 0 and spaces.owner_rank(loc, dcp_size) == dcp_rank:
-            pool[spaces.local_row(loc, dcp_size)] = src[token].tolist()
+        if loc >= 0 and index_spaces.owner_rank(loc, dcp_size) == dcp_rank:
+            pool[index_spaces.local_row(loc, dcp_size)] = src[token].tolist()
     return pool
 
 
@@ -63,7 +63,7 @@ def test_the_kernels_store_every_token_once_where_it_is_looked_for():
         if values:
             src = torch.tensor(values).repeat(len(locs))[: len(locs), None].expand(-1, 2).contiguous()
         for rank in range(3):
-            kv, said = judge.call(key.part, key.solution, (src, locs, rank, 3, 4), {}, "cpu")
+            kv, said = checking.call(key.part, key.solution, (src, locs, rank, 3, 4), {}, "cpu")
             assert (kv.float().tolist(), said) == (by_hand(locs, src, rank, 3, 4, 7.0), "")
 
 
@@ -85,7 +85,7 @@ def test_the_ranks_share_the_selected_keys_out_without_rest(dcp_size):
     for rank, (rows, counts) in enumerate(found):
         for query, row_list, count in zip(table.tolist(), rows.tolist(), counts.tolist(), strict=True):
             mine = [loc for loc in query if loc >= 0 and loc % dcp_size == rank]
-            back = [spaces.globalize(row, rank, dcp_size) for row in row_list[:count]]
+            back = [index_spaces.globalize(row, rank, dcp_size) for row in row_list[:count]]
             assert back == mine and set(row_list[count:]) <= {-1}
 
 
@@ -154,7 +154,7 @@ def test_the_bank_names_every_misconception_that_can_be_made_here():
 
 
 def test_a_case_of_the_write_lies_past_two_to_the_31_elements():
-    from dcplab.check.draw import Draw
+    from dcplab.course.seeded import Draw
 
     for seed in range(20):
         far = [case for case in LAB.part("3a").cases(Draw(seed)) if case.args[0].before]

@@ -7,13 +7,13 @@ from itertools import accumulate
 import pytest
 import torch
 
-from dcplab import catalog
-from dcplab.check.draw import Draw
-from dcplab.check.model import Launch
+from dcplab.course import catalog
+from dcplab.course.model import Launch
+from dcplab.course.seeded import Draw
 from dcplab.demos import ragged_engine
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.backend import flattened_bound
-from dcplab.viz import workspace_state
+from dcplab.viz.views.workspace import state as workspace_state
 
 LAB = catalog.lab("04")
 LENS = list(itertools.product((0, 1, 4, 5), repeat=3))

@@ -8,18 +8,19 @@ import re
 import pytest
 import torch
 
-from dcplab import catalog, investigate, lab, mine, paths, percent, restore, state
-from dcplab.check import judge
-from dcplab.check.draw import Draw
-from dcplab.check.model import Case
-from dcplab.engine import own, served
-from dcplab.engine.served import serve
+from dcplab import checking, investigate, lab, own_answers, paths, progress
+from dcplab.course import catalog, lab_source
+from dcplab.course.model import Case
+from dcplab.course.seeded import Draw
+from dcplab.engine import harness, learner_ops
+from dcplab.engine.harness import serve
 from dcplab.errors import CourseError
-from dcplab.investigate import judged, records
+from dcplab.investigate import diagnose_by_rule, records
 from dcplab.investigate.records import FIELDS, HEADINGS
+from dcplab.notebook import reset
 
 LAB = catalog.lab("05")
-CELLS = percent.read(paths.solutions() / LAB.name / f"{LAB.name}.py")
+CELLS = lab_source.read(paths.solutions() / LAB.name / f"{LAB.name}.py")
 NAMES = ("decode", "extend", "verify", "draft")
 
 
@@ -38,8 +39,8 @@ def bank(part):
 
 @pytest.fixture
 def taken(monkeypatch):
-    monkeypatch.setattr(mine, "_taken", {})
-    return mine._taken
+    monkeypatch.setattr(own_answers, "_taken", {})
+    return own_answers._taken
 
 
 def source_of(part):
@@ -66,8 +67,8 @@ def test_the_solution_says_what_one_rank_says(dcp_size, mixed, draft):
 def test_high_locs_are_beyond_one_rank_s_rows_and_low_ones_are_not():
     rounds = [[[0, *range(1, 20)], [0, *range(30, 60)]]]
     for high in (False, True):
-        server = served._server(rounds, 4, 3, 4, high, 64, 0, False, False)
-        engine = served.Engine(server)
+        server = harness._server(rounds, 4, 3, 4, high, 64, 0, False, False)
+        engine = harness.Engine(server)
         engine.generate(rounds[0], 4)
         assert (engine.metrics.largest_loc >= server.size + server.page_size) == high
 
@@ -80,7 +81,7 @@ def test_what_is_lost_is_counted():
 
     out = serve([[[0, 1, 2, 3, 1]]], 6, 2, paths={"decode": forgetful})
     # Five words are stored by decode steps (the last one never is), each on one rank; both ranks read before any write.
-    assert out["lost"] == {"ckv": 5 * served.LAYERS, "index_k": 0} and out["early"] == 5 * served.LAYERS * 2
+    assert out["lost"] == {"ckv": 5 * harness.LAYERS, "index_k": 0} and out["early"] == 5 * harness.LAYERS * 2
 
 
 def test_typed_spaces_name_a_wiring_s_first_misuse():
@@ -91,8 +92,8 @@ def test_typed_spaces_name_a_wiring_s_first_misuse():
         return step.merge([rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged()))) for rank in step.ranks])
 
     given = dict(rounds=[[[0, 1, 2, 3, 1]]], new=3, dcp_size=2)
-    assert "takes a row and was given a loc" in served.first_misuse(**given, paths={"decode": raw})
-    assert served.first_misuse(**given, paths=solved()) == ""
+    assert "takes a row and was given a loc" in harness.first_misuse(**given, paths={"decode": raw})
+    assert harness.first_misuse(**given, paths=solved()) == ""
 
 
 @pytest.mark.parametrize("returned, says", [
@@ -103,7 +104,7 @@ def test_typed_spaces_name_a_wiring_s_first_misuse():
     ([torch.zeros(1, 512)] * 2, r"the shape \[1, 512\]"),
 ])  # fmt: skip
 def test_what_no_path_returns_is_said_in_a_sentence(returned, says):
-    path = own._checked(lambda step: returned)
+    path = learner_ops._checked(lambda step: returned)
     with pytest.raises((TypeError, ValueError), match=says):
         serve([[[0, 1, 2, 3, 1]]], 3, 2, paths={"decode": path})
 
@@ -112,10 +113,10 @@ def test_what_no_path_returns_is_said_in_a_sentence(returned, says):
 
 
 def test_the_path_runs_on_functions_of_every_part_that_it_names(taken):
-    taken.update({part: source_of(part) for part in own.PARTS})
+    taken.update({part: source_of(part) for part in learner_ops.PARTS})
     for part in ("5a", "5b"):
         key = LAB.key(part)
-        found = judge.check(key, mine.carry(key.solution), seed=1)
+        found = checking.check(key, own_answers.carry(key.solution), seed=1)
         assert found.outcome == "passed", found.message + found.detail
 
 
@@ -132,12 +133,12 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("part", own.PARTS)
+@pytest.mark.parametrize("part", learner_ops.PARTS)
 def test_a_wrong_function_of_one_s_own_is_noticed(taken, part):
     """Each is really called: the same path fails with a wrong one in its place."""
     taken[part] = f"{source_of(part)}\nimport torch\n\n\n{BROKEN[part]}\n"
     key = LAB.key("5b" if part in ("1c", "4b", "4c", "4d") else "5a")
-    assert judge.check(key, mine.carry(key.solution), seed=1).outcome in ("wrong", "crashed")
+    assert checking.check(key, own_answers.carry(key.solution), seed=1).outcome in ("wrong", "crashed")
 
 
 def test_what_is_missing_or_wrong_falls_back_to_the_reference_and_is_said(taken, monkeypatch):
@@ -150,30 +151,30 @@ def test_what_is_missing_or_wrong_falls_back_to_the_reference_and_is_said(taken,
             return lab.key("3e").starter
         raise CourseError("There is no notebook.")
 
-    monkeypatch.setattr(restore, "program", program)
+    monkeypatch.setattr(reset, "program", program)
     said = []
-    summary = mine.take(("1c", "3d", "3e", "4b"), said.append)
+    summary = own_answers.take(("1c", "3d", "3e", "4b"), said.append)
     assert list(taken) == ["3d"] and "1 of 8" in summary
     assert [line[:2] for line in said] == ["1c", "3d", "3e", "4b"]
     assert "yours does not pass" in said[0] and said[1].endswith("yours") and "not attempted" in said[2]
     assert said[3].endswith("the reference; There is no notebook.")
-    mine.take(("none",), said.append)
+    own_answers.take(("none",), said.append)
     assert not taken
     with pytest.raises(CourseError, match="no function of part '1a'"):
-        mine.take(("1a",), said.append)
+        own_answers.take(("1a",), said.append)
 
 
 def test_notebooks_beside_the_open_one_come_before_those_of_the_checkout(taken, monkeypatch, tmp_path):
     """nbgrader's folders, a heap of one's own, and the checkout; the solved notebooks lie side by side and are nobody's."""
     one = catalog.lab("01")
-    ours = restore.path_of(one)
+    ours = reset.path_of(one)
     monkeypatch.chdir(paths.labs() / LAB.name)
-    assert mine.notebook_of(one) == ours
+    assert own_answers.notebook_of(one) == ours
     monkeypatch.chdir(paths.solutions() / LAB.name)
-    assert mine.notebook_of(one) == ours
+    assert own_answers.notebook_of(one) == ours
     (tmp_path / LAB.name).mkdir()
     monkeypatch.chdir(tmp_path / LAB.name)
-    assert mine.notebook_of(one) == ours
+    assert own_answers.notebook_of(one) == ours
     nb = json.loads(ours.read_text())
     for cell in nb["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "1c":
@@ -181,18 +182,18 @@ def test_notebooks_beside_the_open_one_come_before_those_of_the_checkout(taken, 
     for beside in (tmp_path / LAB.name / ours.name, tmp_path / one.name / ours.name):
         beside.parent.mkdir(exist_ok=True)
         beside.write_text(json.dumps(nb))
-        assert mine.notebook_of(one) == beside
+        assert own_answers.notebook_of(one) == beside
         said = []
-        mine.take(("1c",), said.append)
+        own_answers.take(("1c",), said.append)
         assert said == ["1c   localize: yours"] and list(taken) == ["1c"]
     beside.write_text(ours.read_text())
-    mine.take(("1c",), said.append)
+    own_answers.take(("1c",), said.append)
     assert said[-1] == f"1c   localize: the reference; not attempted in {beside}"
 
 
 def test_a_graded_notebook_runs_on_the_reference(taken, monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    assert "graded alone" in mine.take((), print) and not taken
+    assert "graded alone" in own_answers.take((), print) and not taken
 
 
 @pytest.mark.parametrize("source", [
@@ -201,9 +202,9 @@ def test_a_graded_notebook_runs_on_the_reference(taken, monkeypatch):
     "def decode_path(step):\n    import dcplab.engine.backend as b\n    return b.decode(step)\n",
 ])  # fmt: skip
 def test_the_course_s_own_wiring_cannot_be_imported_as_an_answer(source):
-    from dcplab.check.extract import extract
+    from dcplab.notebook.extract import extract
 
-    found = judge.check(LAB.key("5a"), extract([source], ("decode_path",)), seed=1)
+    found = checking.check(LAB.key("5a"), extract([source], ("decode_path",)), seed=1)
     assert found.outcome == "crashed" and "may not import dcplab" in found.message
 
 
@@ -220,7 +221,7 @@ def test_the_rows_of_the_answer_are_the_matrix_s():
 def test_a_matrix_that_is_partly_right_gets_its_share():
     key = LAB.key("5c")
     wrong = next(w for w in LAB.wrong if w.id == "5c-alarm-everywhere")
-    found = judge.check(key, LAB.wrong_program(wrong), seed=1)
+    found = checking.check(key, LAB.wrong_program(wrong), seed=1)
     assert found.outcome == "wrong" and found.points == pytest.approx(15 * 14 / 18, abs=0.01)
 
 
@@ -229,10 +230,10 @@ def test_the_bank_s_literals_are_what_the_engine_does():
         known = bank(which)
         assert {r.row.id: r.verdict for r in investigate.run_matrix()} == known["MATRIX"]
         for n, names in known["NAMES"].items():
-            truth = judged.truth(n, known["SEED"])
-            assert {k: truth[k] for k in judged.NAMES} == names
+            truth = diagnose_by_rule.truth(n, known["SEED"])
+            assert {k: truth[k] for k in diagnose_by_rule.NAMES} == names
         findings = records.verify(known["RECORD"], investigate.incident(known["SEED"]))
-        assert [f.key for f in findings if f.outcome != "right" and not judged.as_elsewhere(f)] == []
+        assert [f.key for f in findings if f.outcome != "right" and not diagnose_by_rule.as_elsewhere(f)] == []
 
 
 @pytest.mark.parametrize("part", ["5d", "5e"])
@@ -250,12 +251,12 @@ def test_a_diagnosis_says_what_anybody_s_mistake_of_the_kind_gets(part):
 @pytest.mark.parametrize("seed", [1, 77])
 def test_names_of_other_seeds(seed):
     for n in (1, 2, 3):
-        truth, config = judged.truth(n, seed), investigate.case(n, seed).config
-        assert judged.name_of_the_mistake(n, truth, truth, config) is None
-        missing = judged.name_of_the_mistake(n, truth | {"row": None}, truth, config)
+        truth, config = diagnose_by_rule.truth(n, seed), investigate.case(n, seed).config
+        assert diagnose_by_rule.name_of_the_mistake(n, truth, truth, config) is None
+        missing = diagnose_by_rule.name_of_the_mistake(n, truth | {"row": None}, truth, config)
         assert missing == f"Case {n} is not named yet: row is missing."
-        for name in judged.NAMES:
-            says = judged.name_of_the_mistake(n, truth | {name: "zero"}, truth, config)
+        for name in diagnose_by_rule.NAMES:
+            says = diagnose_by_rule.name_of_the_mistake(n, truth | {name: "zero"}, truth, config)
             assert says.startswith(f"Case {n}: ") and str(truth[name]) not in says.removeprefix(f"Case {n}:").split()
 
 
@@ -265,21 +266,21 @@ def test_an_answer_about_another_s_cases_is_told_so(part, monkeypatch, capsys):
     monkeypatch.setattr(lab, "program_of", lambda *which: key.solution)
     monkeypatch.setattr(investigate, "seed", lambda: 7_000_001)
     found = lab.check(part)
-    assert (found.outcome, found.case_seed) == ("passed", state.SOLVED_SEED)
+    assert (found.outcome, found.case_seed) == ("passed", progress.SOLVED_SEED)
     says = "This answer is about seed 36886, the solved notebook's. Your own cases are those of seed 7000001."
     assert says in capsys.readouterr().out
-    monkeypatch.setattr(investigate, "seed", lambda: state.SOLVED_SEED)
+    monkeypatch.setattr(investigate, "seed", lambda: progress.SOLVED_SEED)
     lab.check(part)
     assert "This answer is about" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("part", ["5d", "5e"])
 def test_an_answer_that_ends_early_is_shown_no_expected_none(part):
-    from dcplab.check.extract import extract
+    from dcplab.notebook.extract import extract
 
     name = LAB.part(part).entry
     for body in ("import os\n    os._exit(0)", "raise KeyError(3)"):
-        found = judge.check(LAB.key(part), extract([f"def {name}():\n    {body}\n"], (name,)), seed=1)
+        found = checking.check(LAB.key(part), extract([f"def {name}():\n    {body}\n"], (name,)), seed=1)
         assert found.outcome == "crashed" and found.table.header == ("yours",) and "None" not in found.message
 
 
@@ -293,7 +294,7 @@ def test_versions_of_another_machine_are_no_mistake_and_anything_else_is():
     figures = records.figures(run)
     for field, value in itertools.product(FIELDS, ("2.11.0+cu130", "17")):
         findings = [f for f in records.verify(figures | {field.key: value}, run) if f.key == field.key]
-        fine = judged.figure_of_the_mistake(findings, figures) is None
+        fine = diagnose_by_rule.figure_of_the_mistake(findings, figures) is None
         assert fine == (field.key in ("torch", "dcplab") and value.startswith("2.11"))
 
 

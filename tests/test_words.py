@@ -4,7 +4,8 @@ import contextlib
 import io
 import re
 
-from dcplab import catalog, paths
+from dcplab import paths
+from dcplab.course import catalog
 
 VOCABULARY = paths.root() / "docs" / "vocabulary.md"
 MISCONCEPTIONS = paths.root() / "docs" / "misconceptions.md"

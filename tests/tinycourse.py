@@ -43,7 +43,7 @@ lab.check("1b")
 '''
 
 PARTS = """
-from dcplab.check.model import Case, Part
+from dcplab.course.model import Case, Part
 
 LAB = dict(id="01", name="01_tiny", title="A tiny lab", minutes=10)
 PARTS = [

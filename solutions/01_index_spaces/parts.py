@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from dcplab.check.compare import short
-from dcplab.check.draw import Draw
-from dcplab.check.model import Buf, Case, Launch, Part, Prediction, Table
+from dcplab.course.model import Buf, Case, Launch, Part, Prediction, Table
+from dcplab.course.seeded import Draw
+from dcplab.judge.compare import short
 
 LAB = dict(id="01", name="01_index_spaces", title="One number, five meanings", minutes=70)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from dcplab.check.draw import Draw
-from dcplab.check.model import Buf, Case, Launch, Part, Prediction, Table
+from dcplab.course.model import Buf, Case, Launch, Part, Prediction, Table
+from dcplab.course.seeded import Draw
 
 LAB = dict(id="02", name="02_index_k_sizing", title="A legal loc, a buffer too small", minutes=75)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dcplab.check.draw import Draw
-from dcplab.check.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.seeded import Draw
 
 LAB = dict(id="05", name="05_full_path", title="The whole fixed path", minutes=75)
 
@@ -74,21 +74,21 @@ def serve_with(entry, role, rounds, new, dcp_size, options):
     """A server with the answer's wiring in the place that ``role`` names: what it said, and how many guesses were kept."""
     import sys
 
-    from dcplab.engine import own
+    from dcplab.engine import learner_ops
 
     answer = sys.modules["__main__"]
     names = {"all": ("extend", "verify", "draft"), "whole": ("decode", "extend", "verify", "draft")}.get(role)
     paths = {name: getattr(answer, f"{name}_path") for name in names} if names else {role: entry}
-    return own.answer(paths, rounds=rounds, new=new, dcp_size=dcp_size, **options)
+    return learner_ops.answer(paths, rounds=rounds, new=new, dcp_size=dcp_size, **options)
 
 
 def _one_rank(role, rounds, new, dcp_size, options):
     """What the same server says with one rank, where there is nothing to wire wrongly."""
     from dcplab.demos.server import one_thread
-    from dcplab.engine import served
+    from dcplab.engine import harness
 
     with one_thread():
-        return served.serve(rounds, new, 1, **{k: v for k, v in options.items() if k not in ("look", "high")})
+        return harness.serve(rounds, new, 1, **{k: v for k, v in options.items() if k not in ("look", "high")})
 
 
 _LOST = {"ckv": "the c-KV rows", "index_k": "the index keys"}
@@ -227,26 +227,26 @@ def named(entry, n):
 def _misnamed(case: Case, got: Any, expected: Any) -> str | None:
     from dcplab import investigate
     from dcplab.errors import CourseError
-    from dcplab.investigate import judged
+    from dcplab.investigate import diagnose_by_rule
 
     n, seed = case.args[0], got["seed"]
-    if says := judged.seed_sentence(seed):
+    if says := diagnose_by_rule.seed_sentence(seed):
         return says
     said = got["found"] if isinstance(got["found"], dict) else {}
     try:
-        return judged.name_of_the_mistake(n, said, judged.truth(n, seed), investigate.case(n, seed).config)
+        return diagnose_by_rule.name_of_the_mistake(n, said, diagnose_by_rule.truth(n, seed), investigate.case(n, seed).config)
     except CourseError as e:
         return str(e)
 
 
 def _names_table(case: Case, got: Any, expected: Any) -> Table:
-    from dcplab.investigate import judged
+    from dcplab.investigate import diagnose_by_rule
 
     header = ("", "you said", "")
-    if judged.seed_sentence(got["seed"]):
+    if diagnose_by_rule.seed_sentence(got["seed"]):
         return Table(header, (("seed", str(got["seed"]), "no seed"),))
     said = got["found"] if isinstance(got["found"], dict) else {}
-    marks = judged.marks(said, judged.truth(case.args[0], got["seed"]))
+    marks = diagnose_by_rule.marks(said, diagnose_by_rule.truth(case.args[0], got["seed"]))
     rows = tuple((name, str(said.get(name)), "right" if ok else "not right") for name, ok in marks.items())
     return Table(header, rows, f"Case {case.args[0]} of seed {got['seed']}.")
 
@@ -270,39 +270,39 @@ def written(entry, heading):
 def _held(case: Case, got: Any):
     """What the checker finds under a case's heading, and the run's own figures."""
     from dcplab import investigate
-    from dcplab.investigate import judged, records
+    from dcplab.investigate import diagnose_by_rule, records
 
     run = investigate.incident(got["seed"])
-    keys = judged.figures_under(case.args[0])
+    keys = diagnose_by_rule.figures_under(case.args[0])
     return [f for f in records.verify(got["text"], run) if f.key in keys], records.figures(run)
 
 
 def _misrecorded(case: Case, got: Any, expected: Any) -> str | None:
     from dcplab.errors import CourseError
-    from dcplab.investigate import judged
+    from dcplab.investigate import diagnose_by_rule
 
-    if says := judged.seed_sentence(got["seed"]):
+    if says := diagnose_by_rule.seed_sentence(got["seed"]):
         return says
     if not isinstance(got["text"], str):
         return f"The record is a {type(got['text']).__name__}; it is a text, as the template is."
     try:
-        return judged.figure_of_the_mistake(*_held(case, got))
+        return diagnose_by_rule.figure_of_the_mistake(*_held(case, got))
     except CourseError as e:
         return str(e)
 
 
 def _record_table(case: Case, got: Any, expected: Any) -> Table:
     from dcplab.errors import CourseError
-    from dcplab.investigate import judged
+    from dcplab.investigate import diagnose_by_rule
 
     header = ("figure", "your record", "")
-    if judged.seed_sentence(got["seed"]) or not isinstance(got["text"], str):
+    if diagnose_by_rule.seed_sentence(got["seed"]) or not isinstance(got["text"], str):
         return Table(header, (("seed", str(got["seed"]), ""),))
     try:
         found, _ = _held(case, got)
     except CourseError as e:
         return Table(header, (), str(e))
-    rows = tuple((f.key, f.said or "nothing", "right" if judged.as_elsewhere(f) else f.outcome) for f in found)
+    rows = tuple((f.key, f.said or "nothing", "right" if diagnose_by_rule.as_elsewhere(f) else f.outcome) for f in found)
     return Table(header, rows, f"The run of seed {got['seed']}.")
 
 

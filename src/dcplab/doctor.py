@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Probe:
-    """A program of ``dcplab.probes`` to run, in an environment with ``env`` added."""
+    """A program of ``dcplab.doctor_probes`` to run, in an environment with ``env`` added."""
 
     title: str
     name: str
@@ -80,7 +80,7 @@ def run_probe(probe: Probe) -> Finding:
         env = os.environ | {"TRITON_CACHE_DIR": f"{cache}/triton", "TILELANG_CACHE_DIR": f"{cache}/tilelang"} | probe.env
         env = {key: value for key, value in env.items() if value != "" or key == "CUDA_VISIBLE_DEVICES"}
         try:
-            argv = [sys.executable, "-m", "dcplab.probes", probe.name]
+            argv = [sys.executable, "-m", "dcplab.doctor_probes", probe.name]
             done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=PROBE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return Finding(probe.title, False, f"no answer in {PROBE_TIMEOUT_S} s", probe.lost)

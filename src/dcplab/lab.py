@@ -13,12 +13,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dcplab import catalog, mode, prediction, state
-from dcplab.check import judge, pool, report
-from dcplab.check.extract import Program, extract, unfinished
-from dcplab.check.model import CheckResult, Part
+from dcplab import checking, mode, prediction
+from dcplab import progress as progress_file
+from dcplab.course import catalog
+from dcplab.course.model import CheckResult, Part
 from dcplab.errors import CourseError
-from dcplab.shown import Shown
+from dcplab.notebook.extract import Program, extract, unfinished
+from dcplab.present import check_result
+from dcplab.present.display import Shown
+from dcplab.sandbox import pool
 
 __all__ = ["check", "explain", "hint", "mine", "predict", "progress", "reset", "run", "start"]
 
@@ -27,7 +30,7 @@ class Checked(Shown):
     """A check's result as a notebook shows it. ``result`` is its CheckResult; its fields are attributes here too."""
 
     def __init__(self, result: CheckResult):
-        super().__init__(report.text(result), report.as_html(result))
+        super().__init__(check_result.text(result), check_result.as_html(result))
         self.result = result
 
     def __getattr__(self, name: str) -> Any:
@@ -44,7 +47,7 @@ def start(lab: str) -> Shown:
     opened = catalog.lab(lab)
     here = mode.current()
     pool.warm(here.name)
-    done = state.points(opened)
+    done = progress_file.points(opened)
     versions = ", ".join(f"{name} {version}" for name, version in mode.versions().items())
     return Shown(
         f"Lab {opened.number}: {_ended(opened.title)} {len(opened.parts)} parts, about {opened.minutes} minutes.\n"
@@ -58,7 +61,7 @@ def check(part: str, seed: int | None = None) -> Checked | float:
     """Checks your answer to a part. The seed that drew its inputs is shown; give it back to see them again."""
     lab = catalog.of_part(part)
     result = _judge(lab, part, seed)
-    state.record(result)
+    progress_file.record(result)
     if says := _of_other_cases(result):
         print(says)
     return _present(result)
@@ -70,7 +73,7 @@ def hint(part: str, tier: int | None = None) -> Shown:
     found = lab.part(part)
     if tier is not None and not (isinstance(tier, int) and 1 <= tier <= len(found.hints)):
         raise CourseError(f"Part {found.id} has hints 1 to {len(found.hints)}, not {tier!r}.")
-    shown = state.use_hint(lab.name, found.id, tier, len(found.hints))
+    shown = progress_file.use_hint(lab.name, found.id, tier, len(found.hints))
     rest = len(found.hints) - shown
     more = f'lab.hint("{found.id}") shows the next of {len(found.hints)}.' if rest else "That was the last hint."
     return Shown(f"{found.id}, hint {shown} of {len(found.hints)}: {textwrap.fill(found.hints[shown - 1], 80)}\n{more}")
@@ -81,7 +84,7 @@ def explain(part: str, seed: int | None = None) -> Shown:
     lab = catalog.of_part(part)
     found = lab.part(part)
     if seed is None:
-        seed = state.part(lab.name, found.id).get("seed")
+        seed = progress_file.part(lab.name, found.id).get("seed")
     result = _judge(lab, part, seed if isinstance(seed, int) else None)
     said = "\n".join(line for line in result.message.split("\n") if not line.startswith("More: "))  # this is the more
     return Shown("\n\n".join(filter(None, (said, result.case and f"The case: {result.case}", result.detail))))
@@ -92,25 +95,29 @@ def mine(*parts: str) -> Shown:
 
     Each is checked first; the course's do what is missing or does not pass. ``lab.mine("none")`` goes back to these.
     """
-    from dcplab import mine as own
+    from dcplab import own_answers as own
 
     return Shown(own.take(parts, print))
 
 
 def reset(part: str) -> Shown:
     """Gives back the starter of a part ("1c") or of a whole lab ("01"). A notebook file is copied before it is changed."""
-    from dcplab import restore
+    from dcplab.notebook import reset as notebook_reset
 
     lab, found = catalog.place(part)
     if found is None:
-        return Shown(restore.notebook(lab) + "\nReload the notebook from disk (File, Reload Notebook from Disk) to see it.")
+        return Shown(
+            notebook_reset.notebook(lab) + "\nReload the notebook from disk (File, Reload Notebook from Disk) to see it."
+        )
     shell = _shell()
     if shell is None:
-        return Shown(restore.cell(lab, found.id))
+        return Shown(notebook_reset.cell(lab, found.id))
     starter = lab.starter_cell(found.id)
     shell.set_next_input(starter)  # the file on disk is the front end's to write; it would overwrite what we change there
-    state.forget(lab.name, found.id)
-    return Shown(f"The starter of {found.id} is in the cell below; your own cell is left as it is. {restore.ANEW}\n\n{starter}")
+    progress_file.forget(lab.name, found.id)
+    return Shown(
+        f"The starter of {found.id} is in the cell below; your own cell is left as it is. {notebook_reset.ANEW}\n\n{starter}"
+    )
 
 
 def progress() -> Shown:
@@ -121,9 +128,9 @@ def progress() -> Shown:
 def board(labs: Sequence[catalog.Lab]) -> Shown:
     rows = []
     for lab in labs:
-        rows.append((lab.number, lab.title, "", f"{state.points(lab):g} of {lab.points:g}", "", "", ""))
+        rows.append((lab.number, lab.title, "", f"{progress_file.points(lab):g} of {lab.points:g}", "", "", ""))
         for p in lab.parts:
-            known = state.part(lab.name, p.id)
+            known = progress_file.part(lab.name, p.id)
             mark = "✓" if known.get("best", 0) and known["best"] >= p.points else "·" if not known.get("attempts") else "✗"
             guess = known.get("prediction") or {}
             predicted = "" if not guess else "right" if guess.get("right") else "not right"
@@ -161,7 +168,7 @@ def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:
         print(f"{found.id} is not finished yet: it still ends in `raise NotImplementedError`.")
         return None
     try:
-        value, said = judge.call(found, program, args, kwargs, mode.current().name, note=print, function=function)
+        value, said = checking.call(found, program, args, kwargs, mode.current().name, note=print, function=function)
     except CourseError as problem:
         print(problem)
         return None
@@ -173,9 +180,9 @@ def program_of(lab: catalog.Lab, part: Part) -> Program:
     """The learner's present answer: from the cells that this kernel has run, else from the notebook file in ``labs/``."""
     shell = _shell()
     if shell is None:
-        from dcplab import restore
+        from dcplab.notebook import reset as notebook_reset
 
-        return restore.program(lab, part)
+        return notebook_reset.program(lab, part)
     history = shell.history_manager
     cells = [cell for cell in history.input_hist_raw if cell and cell.strip()]
     found = extract(cells, part.names, folder=os.getcwd())
@@ -191,14 +198,14 @@ def _not_run(problem: str) -> str:
 
 def _judge(lab: catalog.Lab, part: str, seed: int | None) -> CheckResult:
     key = lab.key(part)
-    return judge.check(key, _carried(key.part, program_of(lab, key.part)), seed=seed, note=print)
+    return checking.check(key, _carried(key.part, program_of(lab, key.part)), seed=seed, note=print)
 
 
 def _carried(part: Part, program: Program) -> Program:
     """The program with the learner's functions of earlier labs, where the part takes them along and they were asked for."""
     if not part.carries:
         return program
-    from dcplab import mine as own
+    from dcplab import own_answers as own
 
     if taken := own.taken():
         print(f"With your own functions of {', '.join(taken)}.")
@@ -213,7 +220,7 @@ def _of_other_cases(result: CheckResult) -> str:
 
     if result.case_seed == (own := investigate.seed()):
         return ""
-    whose = ", the solved notebook's" if result.case_seed == state.SOLVED_SEED else ""
+    whose = ", the solved notebook's" if result.case_seed == progress_file.SOLVED_SEED else ""
     return f"This answer is about seed {result.case_seed}{whose}. Your own cases are those of seed {own}."
 
 
@@ -222,7 +229,7 @@ def _present(result: CheckResult) -> Checked | float:
     who = os.environ.get("NBGRADER_EXECUTION")
     if who == "autograde":
         # Only a plain float counts there as partial credit; False, None or an object would count as all points.
-        print(report.text(result))
+        print(check_result.text(result))
         return float(result.points)
     if who == "validate" and result.outcome != "passed":
         raise AssertionError(result.message.partition("\n")[0])
@@ -245,7 +252,7 @@ def _ended(title: str) -> str:
 
 
 def _next(lab: catalog.Lab) -> Part | None:
-    return next((p for p in lab.parts if state.part(lab.name, p.id).get("best", 0) < p.points), None)
+    return next((p for p in lab.parts if progress_file.part(lab.name, p.id).get("best", 0) < p.points), None)
 
 
 def _board_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

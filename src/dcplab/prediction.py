@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dcplab import state
-from dcplab.catalog import Lab
-from dcplab.check.model import Part, Prediction
+from dcplab import progress
+from dcplab.course.catalog import Lab
+from dcplab.course.model import Part, Prediction
 from dcplab.errors import CourseError
-from dcplab.shown import Shown
+from dcplab.present.display import Shown
 
 
 def commit(lab: Lab, part: Part, answer: str) -> str:
@@ -24,7 +24,7 @@ def commit(lab: Lab, part: Part, answer: str) -> str:
     if not same(answer):
         raise CourseError("A prediction needs an answer, a guess too.")
     right = is_right(asked, answer)
-    state.predict(lab.name, part.id, answer, right)
+    progress.predict(lab.name, part.id, answer, right)
     return verdict(asked, answer, right)
 
 
@@ -56,7 +56,7 @@ def question(part: Part) -> str:
 def form(lab: Lab, part: Part) -> Any:
     """The form, or the question as text where there are no widgets. A prediction made before is shown with its verdict."""
     asked = part.prediction
-    made = state.part(lab.name, part.id).get("prediction")
+    made = progress.part(lab.name, part.id).get("prediction")
     before = verdict(asked, str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""
     try:
         import ipywidgets as widgets
@@ -87,7 +87,7 @@ class Form:
 def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) -> Any:
     import html
 
-    from dcplab.viz import keys
+    from dcplab.viz.core import keyboard
 
     wide = widgets.Layout(width="auto", max_width="48em")
     heading = widgets.HTML(f"<b>{html.escape(part.id)}, predict:</b> {html.escape(asked.question)}")
@@ -107,4 +107,6 @@ def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) ->
             said.value = html.escape(f"That did not work: {type(e).__name__}: {e}")
 
     button.on_click(on_commit)
-    return Form(widgets.VBox([heading, field, button, said, keys.keep()]), "\n".join(filter(None, (question(part), before))))
+    return Form(
+        widgets.VBox([heading, field, button, said, keyboard.keep()]), "\n".join(filter(None, (question(part), before)))
+    )

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import nbformat
 
-from dcplab import backup
 from dcplab.author.carry import carry
 from dcplab.author.notebook import to_text
 from dcplab.errors import CourseError
+from dcplab.notebook import backup
 
 
 def update(root: Path, say: Callable[[str], None]) -> None:

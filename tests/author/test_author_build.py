@@ -6,8 +6,10 @@ import shutil
 import nbformat
 import pytest
 
-from dcplab import catalog, cli, paths
+from dcplab import cli, paths
 from dcplab.author import build, execute, lint, notebook
+from dcplab.course import catalog
+from dcplab.present import check_result
 
 NAME = "01_tiny.ipynb"
 
@@ -94,7 +96,7 @@ def test_a_fault_is_named_and_fails(course, capsys):
 
 
 def test_two_backups_of_one_second_are_two(tmp_path, course):
-    from dcplab import backup
+    from dcplab.notebook import backup
 
     (tmp_path / "a.ipynb").write_text("one")
     first, second = backup.keep(tmp_path / "a.ipynb"), backup.keep(tmp_path / "a.ipynb")
@@ -203,6 +205,5 @@ def _tracked():
 
 
 def test_the_width_of_a_diagnosis_is_that_of_a_learners_line():
-    from dcplab.check import report
 
-    assert lint.SAYS_WIDTH == report.WIDTH
+    assert lint.SAYS_WIDTH == check_result.WIDTH

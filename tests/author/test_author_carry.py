@@ -6,15 +6,15 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from tinycourse import SOURCE
 
-from dcplab import percent
 from dcplab.author import notebook
 from dcplab.author.carry import carry
+from dcplab.course import lab_source
 
 ANSWER = "def owner_rank(loc, dcp_size):\n    return loc % dcp_size"
 
 
 def learner(text=SOURCE):
-    cells = percent.parse(text)
+    cells = lab_source.parse(text)
     points = {cell.part: 10 for cell in cells if cell.part}
     return notebook.learner_notebook(notebook.source_notebook("01_tiny", cells, points))
 

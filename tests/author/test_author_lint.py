@@ -6,14 +6,14 @@ import nbformat
 import pytest
 from tinycourse import SOURCE
 
-from dcplab import catalog, percent
 from dcplab.author import lint, notebook
+from dcplab.course import catalog, lab_source
 
 
 @pytest.fixture
 def lab(course):
     found = catalog.lab("01")
-    cells = percent.parse(SOURCE)
+    cells = lab_source.parse(SOURCE)
     learner = notebook.learner_notebook(notebook.source_notebook("01_tiny", cells, {p.id: p.points for p in found.parts}))
     return dict(cells=cells, parts=found.parts, wrong=found.wrong, right=found.right, learner=learner)
 
@@ -39,7 +39,7 @@ def faults(lab, **changed) -> str:
 )
 def test_cells(lab, old, new, says):
     assert old in SOURCE
-    assert says in faults(lab, cells=percent.parse(SOURCE.replace(old, new)))
+    assert says in faults(lab, cells=lab_source.parse(SOURCE.replace(old, new)))
 
 
 @pytest.mark.parametrize(

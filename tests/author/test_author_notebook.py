@@ -6,21 +6,22 @@ import jupytext
 import pytest
 from tinycourse import SOURCE
 
-from dcplab import paths, percent
+from dcplab import paths
 from dcplab.author import notebook
 from dcplab.author.release import nbgrader
+from dcplab.course import lab_source
 from dcplab.errors import CourseError
 
 POINTS = {"1a": 60, "1b": 40}
 
 
 def source():
-    return notebook.source_notebook("01_tiny", percent.parse(SOURCE), POINTS)
+    return notebook.source_notebook("01_tiny", lab_source.parse(SOURCE), POINTS)
 
 
 @pytest.mark.parametrize("text", [SOURCE, *(p.read_text() for p in sorted(paths.solutions().glob("*/[0-9][0-9]_*.py")))])
 def test_percent_cells_are_those_that_jupytext_reads(text):
-    ours = [(c.kind, c.source, dict(c.meta)) for c in percent.parse(text)]
+    ours = [(c.kind, c.source, dict(c.meta)) for c in lab_source.parse(text)]
     theirs = []
     for cell in jupytext.reads(text, fmt="py:percent").cells:
         cell.metadata.pop("lines_to_next_cell", None)
@@ -40,19 +41,19 @@ def test_percent_cells_are_those_that_jupytext_reads(text):
 )
 def test_a_source_that_cannot_be_read_says_where(text, says):
     with pytest.raises(CourseError, match=says.replace("(", r"\(")):
-        percent.parse(text)
+        lab_source.parse(text)
 
 
 def test_starter_replaces_each_region_at_its_indent():
     text = "a = 1\n### BEGIN SOLUTION\nb = 2\n### END SOLUTION\nif a:\n    # BEGIN SOLUTION\n    pass\n    # END SOLUTION\n"
     stub = "# YOUR CODE HERE\nraise NotImplementedError()"
-    assert percent.starter(text) == f"a = 1\n{stub}\nif a:\n    " + stub.replace("\n", "\n    ") + "\n"
+    assert lab_source.starter(text) == f"a = 1\n{stub}\nif a:\n    " + stub.replace("\n", "\n    ") + "\n"
 
 
 @pytest.mark.parametrize("text", ["### BEGIN SOLUTION\nx = 1", "### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION"])
 def test_an_open_or_nested_region_is_an_error(text):
     with pytest.raises(CourseError):
-        percent.starter(text)
+        lab_source.starter(text)
 
 
 def test_the_learners_notebook_is_what_nbgrader_generates(tmp_path):
@@ -69,7 +70,7 @@ def test_the_learners_notebook_is_what_nbgrader_generates(tmp_path):
 def test_starters_are_those_that_nbgrader_leaves():
     learner = notebook.learner_notebook(source())
     left = {c.metadata.nbgrader.grade_id: c.source for c in learner.cells if c.metadata.get("nbgrader", {}).get("solution")}
-    assert left == {c.part: percent.starter(c.source) for c in percent.parse(SOURCE) if c.role == "answer"}
+    assert left == {c.part: lab_source.starter(c.source) for c in lab_source.parse(SOURCE) if c.role == "answer"}
 
 
 def test_ids_name_their_part_and_points_are_those_of_the_parts():
@@ -111,4 +112,4 @@ def test_edits_are_seen_and_outputs_are_not_edits():
 
 def test_a_part_that_parts_py_does_not_have_is_an_error():
     with pytest.raises(CourseError, match=r"part '1b' is not in parts\.py"):
-        notebook.source_notebook("01_tiny", percent.parse(SOURCE), {"1a": 60})
+        notebook.source_notebook("01_tiny", lab_source.parse(SOURCE), {"1a": 60})

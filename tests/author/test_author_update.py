@@ -7,8 +7,9 @@ import nbformat
 import pytest
 from tinycourse import SOURCE, write_course
 
-from dcplab import percent, update
+from dcplab import update
 from dcplab.author import notebook
+from dcplab.course import lab_source
 from dcplab.errors import CourseError
 
 NAME = "labs/01_tiny/01_tiny.ipynb"
@@ -24,7 +25,7 @@ def git(root, *words):
 
 
 def build(root, text):
-    nb = notebook.learner_notebook(notebook.source_notebook("01_tiny", percent.parse(text), {"1a": 60, "1b": 40}))
+    nb = notebook.learner_notebook(notebook.source_notebook("01_tiny", lab_source.parse(text), {"1a": 60, "1b": 40}))
     (root / NAME).parent.mkdir(parents=True, exist_ok=True)
     (root / NAME).write_text(notebook.to_text(nb))
 

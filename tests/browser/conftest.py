@@ -6,7 +6,7 @@ from pathlib import Path
 import desk
 import pytest
 
-from dcplab import launch
+from dcplab import jupyterlab
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +18,6 @@ def shots(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def sitting(tmp_path_factory):
     with desk.course(tmp_path_factory.mktemp("browser")):
-        notebook = launch.notebook_ready(launch.choose("01"))
+        notebook = jupyterlab.notebook_ready(jupyterlab.choose("01"))
         with desk.served(notebook) as url, desk.sitting(url, notebook) as it:
             yield it

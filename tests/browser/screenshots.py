@@ -4,7 +4,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from dcplab import catalog, launch
+from dcplab import jupyterlab
+from dcplab.course import catalog
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import desk
@@ -17,7 +18,7 @@ def main() -> None:
     for number in ("01", *LIVE):
         lab = catalog.lab(number)
         with tempfile.TemporaryDirectory() as folder, desk.course(Path(folder)):
-            notebook = launch.notebook_ready(lab)
+            notebook = jupyterlab.notebook_ready(lab)
             with desk.served(notebook) as url, desk.sitting(url, notebook, width=1280, height=900) as it:
                 it.page.click('li.lm-TabBar-tab[data-id="filebrowser"]')  # folds the file browser away
                 if number in LIVE:

@@ -8,7 +8,7 @@ import json
 import pytest
 from desk import NEEDED, plain
 
-from dcplab import catalog, percent
+from dcplab.course import catalog, lab_source
 
 pytestmark = NEEDED
 
@@ -20,7 +20,7 @@ def lab(sitting):
 
 def solution(lab, part: str) -> str:
     source = next(c.source for c in lab.cells if c.role == "answer" and c.part == part)
-    return "\n".join(line for line in source.splitlines() if percent.BEGIN not in line and percent.END not in line)
+    return "\n".join(line for line in source.splitlines() if lab_source.BEGIN not in line and lab_source.END not in line)
 
 
 def test_every_cell_of_the_learners_notebook_runs(sitting, lab, shots):

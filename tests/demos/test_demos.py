@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from dcplab import apart, mode
+from dcplab import mode, subprocess_call
 from dcplab.demos import memcheck, server, three_faces
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 
 SLOTS = server.TOY.size + server.TOY.page_size  # of index-K, unpatched
-LEGAL = spaces.loc_slots(server.TOY.size, server.TOY.page_size, server.TOY.dcp_size)
+LEGAL = index_spaces.loc_slots(server.TOY.size, server.TOY.page_size, server.TOY.dcp_size)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_emitted_cuda_tests_the_index_and_does_not_without_the_pass():
 
 def test_a_grader_does_not_wait_for_them(monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    monkeypatch.setattr(apart, "call", None)  # a call would raise
+    monkeypatch.setattr(subprocess_call, "call", None)  # a call would raise
     assert three_faces.faces().text == three_faces.guard().text == "Not shown while the notebook is graded."
 
 

@@ -7,11 +7,11 @@ import sys
 import pytest
 import torch
 
-from dcplab import apart, mode
-from dcplab.demos import norope, progress
-from dcplab.demos.norope import runs, signs, stores, walk
-from dcplab.demos.norope.answers import NEW, OLD
-from dcplab.engine import ops, spaces
+from dcplab import mode, subprocess_call
+from dcplab.demos import norope, progress_line
+from dcplab.demos.norope import compaction, negative_division, tma_store, toy_server
+from dcplab.demos.norope.needle_test import NEW, OLD
+from dcplab.engine import index_spaces, ops
 
 ON_CPU = pytest.mark.skipif(mode.current().name == "gpu", reason="there is a GPU: the same is measured there instead")
 
@@ -21,18 +21,18 @@ def test_the_needle_test_passes_on_the_broken_server_and_its_watermark_is_low():
     said = dict(re.findall(r"^(answer|right) +(.*)$", told, re.MULTILINE))
     assert said["answer"] == said["right"] == "copper violin under green moss ."
     rows = re.findall(r"^ckv\.\d +(\d+) +(\d+)  below$", told, re.MULTILINE)
-    assert len(rows) == runs.FOUR.layers and all(int(loc) < int(slots) for slots, loc in rows)
+    assert len(rows) == toy_server.FOUR.layers and all(int(loc) < int(slots) for slots, loc in rows)
 
 
 def test_as_it_was_every_rank_holds_every_token_and_mended_only_its_own():
-    before, after = runs.ask(runs.BOTH), runs.ask()
+    before, after = toy_server.ask(toy_server.BOTH), toy_server.ask()
     locs, words = before.locs.tolist(), before.words
     assert locs == after.locs.tolist() and words[1:4] == ["note:", "vault", "17"]
     everything = dict(zip(locs, words, strict=True))
-    for layer in range(runs.FOUR.layers):
-        assert runs.held(before, layer) == [everything] * 4
-        for rank, rows in enumerate(runs.held(after, layer)):
-            assert {spaces.globalize(row, rank, 4): word for row, word in rows.items()} == {
+    for layer in range(toy_server.FOUR.layers):
+        assert toy_server.held(before, layer) == [everything] * 4
+        for rank, rows in enumerate(toy_server.held(after, layer)):
+            assert {index_spaces.globalize(row, rank, 4): word for row, word in rows.items()} == {
                 loc: word for loc, word in everything.items() if loc % 4 == rank
             }
 
@@ -55,7 +55,7 @@ def test_each_half_of_the_fix_is_wrong_at_once_and_neither_only_above():
     assert len(found.outcomes) == 8
     for (write, read, level), out in found.outcomes.items():
         asked = {when: [a.right for a in out.answers if a.when == when] for when in ("fresh", "again")}
-        assert (out.largest_loc >= runs.FOUR.size + runs.FOUR.page_size) == (level == "above")
+        assert (out.largest_loc >= toy_server.FOUR.size + toy_server.FOUR.page_size) == (level == "above")
         if write != read:  # wrong from the first question on, whatever the watermark
             assert not any(asked["fresh"]) and out.verdict == "silent corruption"
         elif write == OLD and level == "above":  # the incident: a fresh server right, the same questions wrong
@@ -94,7 +94,7 @@ def test_what_was_not_run_is_said_and_the_rank_is_d_minus_one(minus_one):
     assert "Triton, compiled: it needs a GPU, and there is none here, so it was not run." in told
     assert "divides by arith.divsi and arith.remsi: signed, rounded toward zero" in told
     assert "for sm_90a, divides by & 7 and >> 3: rounded down" in told
-    for d in signs.SIZES:
+    for d in negative_division.SIZES:
         assert re.search(rf"^torch, cpu +{d} .*on rank {d - 1}, as row -1$", told, re.MULTILINE)
 
 
@@ -114,19 +114,19 @@ def test_the_real_kernels_from_write_to_merge():
 
 
 def test_a_compacted_list_is_walked_for_what_it_holds():
-    for d in walk.SIZES:
-        holes, rows, counts = walk.lists(d)
+    for d in compaction.SIZES:
+        holes, rows, counts = compaction.lists(d)
         for q in range(3):
             owned = holes[q][holes[q] >= 0]
             assert torch.equal(rows[q, : counts[q]], owned) and (rows[q, counts[q] :] == -1).all()
-        long, short = walk.keys_walked(d)
-        assert long == walk.TOPK and short / long == pytest.approx(1 / d, rel=0.15)
+        long, short = compaction.keys_walked(d)
+        assert long == compaction.TOPK and short / long == pytest.approx(1 / d, rel=0.15)
 
 
 def test_holes_and_compacted_are_the_same_attention():
-    holes, rows, counts = walk.lists(4)
+    holes, rows, counts = compaction.lists(4)
     gen = torch.Generator().manual_seed(1)
-    q, kv = torch.randn(3, 1, 512, generator=gen), torch.randn(walk.CONTEXT // 4, 512, generator=gen)
+    q, kv = torch.randn(3, 1, 512, generator=gen), torch.randn(compaction.CONTEXT // 4, 512, generator=gen)
     slow = ops.attend_rows(q, kv, holes[:3], (holes[:3] >= -1).sum(1), 0.04)
     fast = ops.attend_rows(q, kv, rows[:3], counts[:3], 0.04)
     assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(slow, fast, strict=True))
@@ -154,14 +154,14 @@ def test_holes_cost_time_on_a_gpu():
     + [((9, 0), 1024, d, False) for d in (2, 3, 8)],
 )
 def test_the_wrapper_may_choose_the_bulk_store_only_where_nothing_is_sharded(capability, row_bytes, d, bulk):
-    assert stores.may_use_bulk(capability, row_bytes, d) == bulk
+    assert tma_store.may_use_bulk(capability, row_bytes, d) == bulk
 
 
 @pytest.mark.slow
 def test_the_bulk_store_writes_every_token_at_its_loc_on_every_rank():
     device = "cuda" if mode.current().name == "gpu" else "cpu"
     env = {"TRITON_INTERPRET": None if device == "cuda" else "1"}
-    done = apart.call(stores.MODULE, "every_rank", {"device": device}, env)
+    done = subprocess_call.call(tma_store.MODULE, "every_rank", {"device": device}, env)
     assert len(done["value"]) == 4, done["errors"]
     for rank, r in enumerate(done["value"]):
         assert r["lost"] == r["owned"] == [4, 5, 6, 7]
@@ -175,14 +175,14 @@ def test_the_bulk_store_writes_every_token_at_its_loc_on_every_rank():
 
 def test_a_child_that_dies_is_told_in_a_sentence(monkeypatch):
     dead = {"value": None, "how": "SIGSEGV", "said": "", "errors": "what it last said"}
-    monkeypatch.setattr(apart, "call", lambda *_, **__: dead)
+    monkeypatch.setattr(subprocess_call, "call", lambda *_, **__: dead)
     for demo in (norope.minus_one, norope.real_decode, norope.tma):
         assert demo().text == "The process ended before it could tell (SIGSEGV). what it last said"
 
 
 def test_a_grader_does_not_wait_for_servers_and_kernels(monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    monkeypatch.setattr(apart, "call", None)  # a call would raise
+    monkeypatch.setattr(subprocess_call, "call", None)  # a call would raise
     left_out = norope.half_fixes()
     assert left_out.text == "Not run while the notebook is graded." and left_out.outcomes == {}
     for demo in (norope.minus_one, norope.real_decode, norope.tma):
@@ -191,11 +191,11 @@ def test_a_grader_does_not_wait_for_servers_and_kernels(monkeypatch):
 
 
 def test_progress_is_told_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
-    with progress.steps(2, "runs") as step:
+    with progress_line.steps(2, "runs") as step:
         step("one")
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with progress.steps(2, "runs") as step:
+    with progress_line.steps(2, "runs") as step:
         step("one")
         step("two")
     told = capsys.readouterr().err

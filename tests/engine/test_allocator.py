@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 from dcplab.engine.allocator import PagedAllocator, PrefixCache
 
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 8), st.integers(0, 40))
@@ -31,11 +31,11 @@ def test_a_model_of_the_allocator(shape, moves):
         live = [p for pages, _ in held for p in pages]
         assert len(set(live)) == len(live) and 0 not in live and a.available + len(live) == a.pages == size // page_size
         assert a.watermark == (max(live) + 1) * a.width - 1 if live else a.watermark == -1
-        assert a.watermark <= spaces.largest_loc(size, page_size, dcp_size)
+        assert a.watermark <= index_spaces.largest_loc(size, page_size, dcp_size)
         for pages, length in held:
             locs, position = a.locs(pages, 0, length), torch.arange(length)
             assert torch.equal(locs % a.width, position % a.width)
-            assert torch.equal(spaces.owner_rank(locs, dcp_size), position % dcp_size)
+            assert torch.equal(index_spaces.owner_rank(locs, dcp_size), position % dcp_size)
             assert (locs >= a.width).all() and len(torch.unique(locs)) == length
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from dcplab.engine.arena import ALIGN, Arena, Spec
-from dcplab.engine.trace import OutsideError, Watcher
-from dcplab.engine.typed import Space, SpaceError, tag
+from dcplab.engine.space_tags import Space, SpaceError, tag
+from dcplab.engine.watcher import OutsideError, Watcher
 
 SPECS = (
     Spec("ckv.0", Space.ROW, (6, 512), torch.bfloat16),

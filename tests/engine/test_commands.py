@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from dcplab.cli import main
-from dcplab.engine import report
+from dcplab.engine import incident_report
 
 SMALL = ["--dcp-size", "2", "--page-size", "4", "--device", "cpu"]
 
@@ -86,7 +86,7 @@ def test_the_isolation_table_in_four_forms(capsys, tmp_path):
     status, out, _ = run(capsys, "isolate", *SMALL, "--only", "index_k_size,assert", "-j", "1", *forms)
     assert status == 0 and "CPU (torch)" in out
     rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
-    assert tuple(rows[0]) == report.COLUMNS
+    assert tuple(rows[0]) == incident_report.COLUMNS
     found = {(r["index_k_size"], r["assert"], r["level"]): r["verdict"] for r in rows}
     assert found == {
         ("no", "no", "below"): "right",

@@ -5,22 +5,22 @@ from dataclasses import replace
 import pytest
 
 from dcplab.engine import configurator as c
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.typed import Space
+from dcplab.engine.space_tags import Space
 from dcplab.errors import CourseError
 
 REPORT = dict(size=455_744, page_size=64, dcp_size=8)
 
 
 def test_the_incidents_index_k():
-    assert c.index_k_slots(**REPORT) == 3_646_464 == spaces.largest_loc(**REPORT) + 1
+    assert c.index_k_slots(**REPORT) == 3_646_464 == index_spaces.largest_loc(**REPORT) + 1
     assert c.index_k_slots(**REPORT, defects={"index_k_size"}) == 455_808
     assert c.index_k_slots(**REPORT, defects={"index_k_short"}) == 3_646_016, "448 slots, (D-1)*P, are missing"
 
 
 def test_the_drafts_rows():
-    assert c.draft_rows(16, 4, 4) == 80 == spaces.largest_loc(16, 4, 4) + 1
+    assert c.draft_rows(16, 4, 4) == 80 == index_spaces.largest_loc(16, 4, 4) + 1
     assert c.draft_rows(16, 4, 4, {"draft_page"}) == 68
     assert c.loc_space_scale(True, 4) == 4 and c.loc_space_scale(False, 4) == 1
     assert c.pool_page_size(64, 8) == 512
@@ -37,7 +37,7 @@ def test_bounds():
 @pytest.mark.parametrize("dcp_size", [1, 2, 3, 8])
 def test_every_buffer_covers_the_space_that_addresses_it(size, dcp_size):
     config = ServerConfig(size=size, page_size=4, dcp_size=dcp_size, draft_tokens=2)
-    largest = spaces.largest_loc(size, 4, dcp_size)
+    largest = index_spaces.largest_loc(size, 4, dcp_size)
     need = {Space.LOC: largest + 1, Space.ROW: largest // dcp_size + 1}
     seen = set()
     for spec in c.specs(config):

@@ -7,7 +7,7 @@ from dcplab.engine import defects as switches
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
-from dcplab.engine.typed import Space, SpaceError
+from dcplab.engine.space_tags import Space, SpaceError
 from dcplab.errors import CourseError
 
 CONFIG = ServerConfig(page_size=4, dcp_size=2, size=scenario.default_size(4, 2), layers=3)

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from dcplab.engine import scenario, text
+from dcplab.engine import scenario, tokenizer
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.launch import Wish, config
+from dcplab.engine.options import Wish, config
 from dcplab.engine.scheduler import Engine
 
 pytestmark = [
@@ -29,7 +29,7 @@ def answers(server, asked):
 
 
 def test_d_ranks_attend_as_one_does():
-    asked = text.questions(200)
+    asked = tokenizer.questions(200)
     expected = answers(Engine(GPU, comm=Local(1, "cuda"), capture=True), asked)
     for dcp_size in (2, 3, 8):
         server = Engine(replace(GPU, dcp_size=dcp_size), comm=Local(dcp_size, "cuda"), capture=True)
@@ -41,7 +41,7 @@ def test_d_ranks_attend_as_one_does():
 
 
 def test_a_gpu_answers_as_a_cpu_does():
-    asked = text.questions(120)
+    asked = tokenizer.questions(120)
     on_gpu = answers(Engine(replace(GPU, dcp_size=4), comm=Local(4, "cuda"), capture=True), asked)
     torch.set_num_threads(os.cpu_count())
     on_cpu = answers(Engine(replace(GPU, dcp_size=4, heads=1, index_heads=1), comm=Local(4), capture=True), asked)

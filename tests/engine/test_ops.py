@@ -7,7 +7,7 @@ from dcp_kernels import reference
 from dcplab.engine import ops
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
-from dcplab.engine.text import Tokenizer
+from dcplab.engine.tokenizer import Tokenizer
 
 
 def test_attention():

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
-from dcplab.engine.text import Tokenizer
+from dcplab.engine.tokenizer import Tokenizer
 
 WORDS = 64
 BASE = ServerConfig(size=64, page_size=4, dcp_size=1, layers=2, topk=16, chunk=24, max_requests=5)
@@ -91,7 +91,7 @@ def test_memory_pressure_retracts_and_nothing_is_lost(dcp_size, draft_tokens):
 @pytest.mark.parametrize("draft_tokens", [0, 2])
 def test_a_pool_filled_to_its_last_slot(dcp_size, draft_tokens):
     config = replace(BASE, dcp_size=dcp_size, size=12, layers=1, draft_tokens=draft_tokens)
-    last = spaces.largest_loc(config.size, config.page_size, dcp_size)
+    last = index_spaces.largest_loc(config.size, config.page_size, dcp_size)
     draw = random.Random(dcp_size)
     tokens = [0, *(draw.randrange(1, 12) for _ in range(config.longest - 9))]
     server = engine(config, strict=True)

@@ -13,6 +13,6 @@ for lab in ${EXECUTE-$@}; do
     time timeout 240 python3 -m dcplab build "$lab" --execute && cp "$here"/solutions/"$lab"_*/"$lab"_*.ipynb "$out"/
 done
 echo "== banks of $*"
-parts=$(python3 -c 'import sys; from dcplab import catalog; print(" or ".join(p.id for n in sys.argv[1:] for p in catalog.lab(n).parts))' "$@")
+parts=$(python3 -c 'import sys; from dcplab.course import catalog; print(" or ".join(p.id for n in sys.argv[1:] for p in catalog.lab(n).parts))' "$@")
 DCPLAB_BANK_SEEDS=${DCPLAB_BANK_SEEDS:-1} timeout "${BANK_S:-400}" python3 -m pytest -v -p no:cacheprovider -p no:benchmark -n "${BANK_N:-8}" \
     tests/test_bank.py -k "(${ONLY:-test}) and ($parts)" --durations=8 2>&1 | tee "$out/bank.txt" | tail -60

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from dcplab import catalog, cli, state
-from dcplab.check.model import CheckResult
+from dcplab import cli, progress
+from dcplab.course import catalog
+from dcplab.course.model import CheckResult
 from dcplab.grade import board
 
 
@@ -26,7 +27,7 @@ def room(course, tmp_path, monkeypatch):
     for name, checks in deeds.items():
         monkeypatch.setenv("DCPLAB_STATE", str(folder / name))
         for result in checks:
-            state.record(result)
+            progress.record(result)
     (folder / "junk.json").write_text("{")
     (folder / "other.json").write_text('{"labs": 5}')
     return folder

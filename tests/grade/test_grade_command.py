@@ -13,8 +13,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from dcplab import catalog, cli
+from dcplab import cli
 from dcplab.author import build, execute, notebook
+from dcplab.course import catalog
 from dcplab.grade import grader
 
 OWNER = "def owner_rank(loc, dcp_size):\n    return loc % dcp_size"
@@ -143,7 +144,7 @@ def test_a_checker_that_fails_over_an_answer_costs_that_part_alone(tmp_path, sol
 
 CHEATS = {
     "another check": "class L:\n    def check(self, part): return 60.0\nlab = L()",
-    "a patched checker": "import dcplab.check.judge as j, dcplab.lab as l\nj.check = l.check = lambda *a, **k: 60.0",
+    "a patched checker": "import dcplab.checking as j, dcplab.lab as l\nj.check = l.check = lambda *a, **k: 60.0",
     "patched comparison": "import torch\ntorch.equal = torch.allclose = lambda *a, **k: True",
     "showtraceback": "get_ipython().showtraceback = lambda *a, **k: None",
     "progress": "import json, os, pathlib\npathlib.Path(os.environ['DCPLAB_STATE'], 'progress.json').write_text('{}')",

@@ -13,9 +13,10 @@ from nbformat.v4 import new_code_cell
 from nbgrader.utils import determine_grade
 from tinycourse import write_course
 
-from dcplab import catalog, cli, mode, paths
+from dcplab import cli, mode, paths
 from dcplab.author import build, execute, notebook
 from dcplab.author.release import nbgrader, release
+from dcplab.course import catalog
 
 pytestmark = pytest.mark.slow  # each nbgrader command starts a Python that imports nbgrader
 

@@ -4,7 +4,7 @@ import desk
 import pytest
 from playwright.sync_api import sync_playwright
 
-from dcplab.check.model import CheckResult, Table
+from dcplab.course.model import CheckResult, Table
 from dcplab.grade import feedback
 
 pytestmark = desk.NEEDED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dcplab.check.model import CheckResult, Table
+from dcplab.course.model import CheckResult, Table
 from dcplab.errors import CourseError
 from dcplab.grade import feedback, rows
 

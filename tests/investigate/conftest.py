@@ -1,10 +1,10 @@
 import pytest
 
-from dcplab.investigate import cases
+from dcplab.investigate import hidden_cases
 
 
 @pytest.fixture(autouse=True)
 def one_thread():
     """Small tensors, two cores, other workers: more threads only wait for each other."""
-    with cases.one_thread():
+    with hidden_cases.one_thread():
         yield

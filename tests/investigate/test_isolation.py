@@ -11,7 +11,7 @@ from dcplab.engine.defects import PATCHES
 from dcplab.errors import CourseError
 from dcplab.investigate import isolation
 from dcplab.investigate.isolation import VERDICTS
-from dcplab.investigate.isolation_why import because
+from dcplab.investigate.isolation_explained import because
 
 # The verdicts of docs/isolation.md for these subsets; that table was run at D=4, this one at D=2.
 EXPECTED = {

@@ -3,9 +3,9 @@
 import pytest
 
 from dcplab import investigate
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 from dcplab.errors import CourseError
-from dcplab.investigate import cases, incidents, judged, records
+from dcplab.investigate import diagnose_by_rule, hidden_cases, incidents, records
 from dcplab.investigate.records import FIELDS, HEADINGS
 
 SEED = 3
@@ -13,7 +13,7 @@ SEED = 3
 
 @pytest.fixture(scope="module")
 def run():
-    with cases.one_thread():
+    with hidden_cases.one_thread():
         return investigate.incident(SEED)
 
 
@@ -30,7 +30,7 @@ def test_a_record_filled_from_the_run_is_right_in_every_figure(run):
 def test_the_figures_are_those_of_the_engine(run):
     f, c, watcher = records.figures(run), run.config, run.watcher
     assert f["patches"] == "none" and (f["fresh"], f["again"], f["fixed_again"]) == ("3/3", "0/3", "3/3")
-    assert f["largest_legal_loc"] == spaces.largest_loc(c.size, c.page_size, c.dcp_size)
+    assert f["largest_legal_loc"] == index_spaces.largest_loc(c.size, c.page_size, c.dcp_size)
     assert f["ckv_rows"] == f["index_k_slots"] == c.size + c.page_size and f["index_k_needed"] == f["largest_legal_loc"] + 1
     assert f["ckv_highest"] == f["largest_loc"] > f["ckv_rows"]
     assert f["index_k_highest"] // c.page_size == f["largest_loc"] // c.page_size, "index-K is read in whole pages"
@@ -103,13 +103,13 @@ def test_the_incident_is_told_with_what_a_record_asks_for(run):
 
 
 def test_a_case_has_a_record_too():
-    seed = next(s for s in range(99) if cases.draw(1, s).fault.defects == {"index_k_size"})
+    seed = next(s for s in range(99) if hidden_cases.draw(1, s).fault.defects == {"index_k_size"})
     case = investigate.case(1, seed)
     run = incidents.of_case(case._run)
     figures = records.figures(run)
     assert figures["patches"] == "ckv_write, read, extend, assert"
     assert figures["first_wrong_buffer"] == figures["first_outside_buffer"] == "index_k.0"
-    truth = judged.truth(1, seed)
+    truth = diagnose_by_rule.truth(1, seed)
     assert (figures["first_wrong_index"], figures["index_k_slots"]) == (truth["row"], truth["rows_available"])
     assert set(outcomes(investigate.verify(records.filled(run), run)).values()) == {"right"}
 

@@ -8,8 +8,10 @@ from dcplab import viz
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
-from dcplab.engine.typed import Space, tag
-from dcplab.viz import bars, matrix_live, matrix_state
+from dcplab.engine.space_tags import Space, tag
+from dcplab.viz.figures import bars
+from dcplab.viz.views.matrix import live as matrix_live
+from dcplab.viz.views.matrix import state as matrix_state
 
 BIG = 2**31 + 5
 MEMORY = [("layer 0", 0, 16), ("layer 1", 16, 32), ("somebody else's", 32, 48)]

@@ -5,12 +5,13 @@ import pytest
 from dcplab import viz
 from dcplab.demos.server import replay
 from dcplab.engine.arena import CANARY
-from dcplab.engine.trace import slot_address
-from dcplab.engine.typed import Space
-from dcplab.viz import arena_scene, arena_state
+from dcplab.engine.space_tags import Space
+from dcplab.engine.watcher import slot_address
+from dcplab.viz.views.arena import scene as arena_scene
+from dcplab.viz.views.arena import state as arena_state
 
 from .samples import engine, spilled, written
-from .test_widget import controls, said
+from .test_owner import controls, said
 
 
 @pytest.fixture(scope="module")

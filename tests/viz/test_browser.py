@@ -7,7 +7,7 @@ import desk
 import nbformat
 import pytest
 
-from dcplab.viz import palette
+from dcplab.viz.core import palette
 
 pytestmark = desk.NEEDED
 
@@ -115,7 +115,8 @@ def _hex(css: str) -> str:
 
 def _middle_of_loc(loc: int) -> tuple[float, float]:
     """Where the strip's cell of a loc lies when D is 5 and loc 22 is selected."""
-    from dcplab.viz import owner_scene, owner_state
+    from dcplab.viz.views.owner import scene as owner_scene
+    from dcplab.viz.views.owner import state as owner_state
 
     state = owner_state.with_selected(owner_state.make(dcp_size=5), 22)
     return [b for b in owner_scene.scene(state).boxes if b.loc == loc and b.style.startswith("owner")][-1].middle

@@ -8,7 +8,7 @@ import desk
 import nbformat
 import pytest
 
-from dcplab.viz import palette
+from dcplab.viz.core import palette
 
 pytestmark = desk.NEEDED
 

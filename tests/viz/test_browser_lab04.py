@@ -8,7 +8,8 @@ import desk
 import nbformat
 import pytest
 
-from dcplab.viz import workspace_scene, workspace_state
+from dcplab.viz.views.workspace import scene as workspace_scene
+from dcplab.viz.views.workspace import state as workspace_state
 
 from .test_browser_lab02 import Live
 

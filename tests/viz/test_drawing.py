@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplab import viz
-from dcplab.viz import palette, plot
-from dcplab.viz.scene import text_width
-from dcplab.viz.svg import text_places
+from dcplab.viz.core import palette, plot
+from dcplab.viz.core.scene import text_width
+from dcplab.viz.core.svg import text_places
 
 from .samples import CALLS
 

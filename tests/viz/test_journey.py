@@ -6,9 +6,10 @@ import math
 import pytest
 
 from dcplab import viz
-from dcplab.viz import journey_scene, journey_state
+from dcplab.viz.views.journey import scene as journey_scene
+from dcplab.viz.views.journey import state as journey_state
 
-from .test_widget import controls, said
+from .test_owner import controls, said
 
 BOTH = (False, True)
 EVERY = list(itertools.product((2, 3, 4), (1, 2), journey_state.LEVELS, BOTH, BOTH))

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from dcplab import viz
 from dcplab.engine import configurator
 from dcplab.engine.arena import Arena
-from dcplab.engine.trace import slot_address
-from dcplab.viz import watermark_scene, watermark_state
+from dcplab.engine.watcher import slot_address
+from dcplab.viz.views.watermark import scene as watermark_scene
+from dcplab.viz.views.watermark import state as watermark_state
 
-from .test_widget import controls, said
+from .test_owner import controls, said
 
 
 def plain(text: str) -> int:

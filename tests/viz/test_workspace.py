@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplab import viz
-from dcplab.viz import workspace_scene, workspace_state
+from dcplab.viz.views.workspace import scene as workspace_scene
+from dcplab.viz.views.workspace import state as workspace_state
 
 from .test_drawing import check_boxes
-from .test_widget import controls, said
+from .test_owner import controls, said
 
 lengths = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=3)
 

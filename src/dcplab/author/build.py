@@ -9,11 +9,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from dcplab import backup, paths, percent
+from dcplab import paths
 from dcplab.author import execute as executing
 from dcplab.author import lint
 from dcplab.author.notebook import is_edited, learner_notebook, solved_notebook, source_notebook, to_text
+from dcplab.course import lab_source
 from dcplab.errors import CourseError
+from dcplab.notebook import backup
 
 SAYS = {
     "equal": "up to date",
@@ -40,9 +42,9 @@ def make(lab) -> Made:
     return Made(paths.labs() / lab.name / f"{lab.name}.ipynb", source, learner_notebook(source))
 
 
-def _ingredients(lab) -> tuple[str, list[percent.Cell], dict[str, float]]:
+def _ingredients(lab) -> tuple[str, list[lab_source.Cell], dict[str, float]]:
     """What a notebook of the lab is made of: its name, the cells of its source, the points of each part."""
-    cells = percent.read(paths.solutions() / lab.name / f"{lab.name}.py")
+    cells = lab_source.read(paths.solutions() / lab.name / f"{lab.name}.py")
     return lab.name, cells, {part.id: part.points for part in lab.parts}
 
 

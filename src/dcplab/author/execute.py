@@ -16,13 +16,14 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from dcplab import mode, paths, state
+from dcplab import mode, paths
+from dcplab.course.lab_source import BEGIN, END
 from dcplab.errors import CourseError
-from dcplab.percent import BEGIN, END
+from dcplab.progress import SOLVED_SEED
 
 LIMIT_BYTES = 1_000_000  # of a notebook with its outputs: GitHub shows no bigger one
 # Who solves the notebooks: lab 05's hidden cases are drawn from a learner's seed, and its solution names those of this one.
-LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": state.SOLVED_SEED}}}}
+LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": SOLVED_SEED}}}}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nbformat import NotebookNode
 
-from dcplab.check.model import Part, Right, Wrong
-from dcplab.percent import BEGIN, END, STUB, Cell
+from dcplab.course.lab_source import BEGIN, END, STUB, Cell
+from dcplab.course.model import Part, Right, Wrong
 
 SAYS_WIDTH = 80  # of a diagnosis: the first line that a learner reads
 MINUTES_A_PART = 15

@@ -16,8 +16,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from dcplab.course.lab_source import Cell
 from dcplab.errors import CourseError
-from dcplab.percent import Cell
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 

@@ -24,8 +24,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import catalog, paths
+    from dcplab import paths
     from dcplab.author import build
+    from dcplab.course import catalog
     from dcplab.errors import CourseError
 
     labs = [catalog.lab(name) for name in args.labs] or catalog.labs()

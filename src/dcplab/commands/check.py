@@ -27,24 +27,26 @@ def run(args: argparse.Namespace) -> int:
     import os
     import sys
 
-    from dcplab.check import pool
+    from dcplab.sandbox import pool
 
     if os.environ.get("DCPLAB_MODE") == "cpu" or not Path("/dev/nvidiactl").exists():
         pool.warm("cpu")  # it imports torch while this process does
-    from dcplab import catalog, restore, state
-    from dcplab.check import judge, report
+    from dcplab import checking, progress
+    from dcplab.course import catalog
     from dcplab.errors import CourseError
+    from dcplab.notebook import reset
+    from dcplab.present import check_result
 
     lab, part = catalog.place(args.lab, args.part)
     if part is None:
         raise CourseError(f"Say which part of lab {lab.number}: {', '.join(p.id for p in lab.parts)}.")
     key = lab.key(part.id)
-    program = restore.program(lab, key.part, args.answer)
+    program = reset.program(lab, key.part, args.answer)
     if args.json not in (None, "-") and not Path(args.json).absolute().parent.is_dir():
         raise CourseError(f"There is no folder for {args.json}.")
-    result = judge.check(key, program, seed=args.seed, note=lambda text: print(text, file=sys.stderr))
+    result = checking.check(key, program, seed=args.seed, note=lambda text: print(text, file=sys.stderr))
     if args.answer is None:
-        state.record(result)
+        progress.record(result)
     text = json.dumps(result.to_json(), indent=1, ensure_ascii=False, default=str) + "\n"
     if args.json == "-":
         sys.stdout.write(text)
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             Path(args.json).write_text(text, encoding="utf-8")
         except OSError as e:
             raise CourseError(f"{args.json} cannot be written ({e.strerror}).") from e
-    message = report.text(result)
+    message = check_result.text(result)
     # At a terminal the way to more is a command.
     message = message.replace(f'lab.hint("{result.part}")', f"`./course hint {result.part}`")
     print(message.replace(f'lab.explain("{result.part}")', "--explain"))

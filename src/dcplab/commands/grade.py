@@ -29,8 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import catalog
-    from dcplab.check.draw import fresh_seed
+    from dcplab.course import catalog
+    from dcplab.course.seeded import fresh_seed
     from dcplab.errors import CourseError
     from dcplab.grade import grader, read, rows
 

@@ -14,7 +14,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import catalog, lab
+    from dcplab import lab
+    from dcplab.course import catalog
     from dcplab.errors import CourseError
 
     words, tier = [args.lab, args.part], args.tier

@@ -54,7 +54,7 @@ def server_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wish_of(args: argparse.Namespace):
-    from dcplab.engine.launch import Wish
+    from dcplab.engine.options import Wish
 
     return Wish(args.device, args.ranks, args.dcp_size, args.size, args.page_size, args.layers, args.topk, args.chunk)
 
@@ -66,25 +66,25 @@ def run(args: argparse.Namespace) -> int:
         width = max(map(len, switches.NAMES))
         print("\n".join(f"{d.name:<{width}}  {d.does} ({d.source})" for d in switches.ALL))
         return 0
-    from dcplab.engine import launch, scenario
+    from dcplab.engine import options, scenario
 
     chosen = switches.parse(args.defects)
     wish = wish_of(args)
     level = args.level or scenario.default_level(chosen)
-    scenario.check_room(launch.config(wish), level)  # bad input is refused before any process is started
-    launch.on_every_rank(wish, play, chosen, level, (args.typed, args.strict, args.masked_reads, args.stored), args.json)
+    scenario.check_room(options.config(wish), level)  # bad input is refused before any process is started
+    options.on_every_rank(wish, play, chosen, level, (args.typed, args.strict, args.masked_reads, args.stored), args.json)
     return 0
 
 
 def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
     """One process's share of the story; the one that hosts rank 0 prints."""
-    from dcplab.engine import comm, launch, report, scenario
+    from dcplab.engine import comm, incident_report, options, scenario
     from dcplab.engine.scheduler import Engine
-    from dcplab.engine.typed import SpaceError
+    from dcplab.engine.space_tags import SpaceError
 
     typed, strict, masked, stored = modes
-    device = launch.device(wish)
-    config = scenario.settings(launch.config(wish), chosen)
+    device = options.device(wish)
+    config = scenario.settings(options.config(wish), chosen)
     ranks = comm.make(wish.ranks, wish.dcp_size, device)
     try:
         try:
@@ -98,7 +98,7 @@ def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool
             return
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-        _tell(report, config, chosen, level, out, launch.ran_on(wish), to_json)
+        _tell(incident_report, config, chosen, level, out, options.ran_on(wish), to_json)
     finally:
         ranks.close()
 

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab import mode
     from dcplab.commands.incident import wish_of
     from dcplab.engine import defects as switches
-    from dcplab.engine import launch, report, scenario
+    from dcplab.engine import incident_report, options, scenario
     from dcplab.errors import CourseError
 
     if args.ranks != "local":
@@ -52,10 +52,10 @@ def run(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
     wish = wish_of(args)
-    on_gpu = launch.device(wish) == "cuda"
+    on_gpu = options.device(wish) == "cuda"
     if wish.page_size is None and not on_gpu:
         wish = replace(wish, page_size=4)  # half of the incident's: 64 servers are run
-    config = launch.config(wish)
+    config = options.config(wish)
     for level in levels:
         scenario.check_room(config, level)
     todo = [(left, level) for level in levels for left in scenario.isolate_subsets() if left <= varied]
@@ -69,16 +69,16 @@ def run(args: argparse.Namespace) -> int:
             flush=True,
         )
     note = (
-        f"{launch.ran_on(wish)}; {report.server(config)}; long requests "
+        f"{options.ran_on(wish)}; {incident_report.server(config)}; long requests "
         f"{'attended in full' if args.attend_all else 'stored, their last pages extended'}; "
         + ", ".join(f"{k} {v}" for k, v in mode.versions().items())
     )
-    print(report.isolation_text(rows, note))
+    print(incident_report.isolation_text(rows, note))
     head = {"note": note, "command": "isolate " + " ".join(sys.argv[2:]), "versions": mode.versions()}
     for path, text in (
-        (args.csv, lambda: report.isolation_csv(rows)),
-        (args.json, lambda: report.isolation_json(rows, head)),
-        (args.html, lambda: report.isolation_html(rows, note)),
+        (args.csv, lambda: incident_report.isolation_csv(rows)),
+        (args.json, lambda: incident_report.isolation_json(rows, head)),
+        (args.html, lambda: incident_report.isolation_html(rows, note)),
     ):
         if path:
             with open(path, "w") as f:
@@ -107,12 +107,12 @@ def one(wish, left: frozenset[str], level: str, stored: bool, neighbours: bool):
 
     import torch
 
-    from dcplab.engine import comm, launch, report, scenario
+    from dcplab.engine import comm, incident_report, options, scenario
     from dcplab.engine.scheduler import Engine
 
-    device = launch.device(wish)
+    device = options.device(wish)
     gc.collect()  # at full scale two servers may not fit a GPU at once
     if device == "cpu":
         torch.set_num_threads(wish.threads)
-    engine = Engine(launch.config(wish), left, comm.make("local", wish.dcp_size, device), neighbours=neighbours)
-    return report.Row(left, level, scenario.story(engine, level, stored=stored))
+    engine = Engine(options.config(wish), left, comm.make("local", wish.dcp_size, device), neighbours=neighbours)
+    return incident_report.Row(left, level, scenario.story(engine, level, stored=stored))

@@ -17,6 +17,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import launch
+    from dcplab import jupyterlab
 
-    return launch.run(launch.choose(args.lab), args.ip, args.port, not args.no_browser)
+    return jupyterlab.run(jupyterlab.choose(args.lab), args.ip, args.port, not args.no_browser)

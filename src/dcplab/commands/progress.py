@@ -12,7 +12,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import catalog, lab
+    from dcplab import lab
+    from dcplab.course import catalog
 
     print(lab.board([catalog.lab(args.lab)] if args.lab else catalog.labs()))
     return 0

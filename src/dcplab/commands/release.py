@@ -19,8 +19,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import catalog
     from dcplab.author import release
+    from dcplab.course import catalog
 
     labs = [catalog.lab(name) for name in args.lab] or catalog.labs()
     release.release(args.folder, labs, args.update, print)

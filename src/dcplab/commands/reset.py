@@ -13,8 +13,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import catalog, restore
+    from dcplab.course import catalog
+    from dcplab.notebook import reset
 
     lab, part = catalog.place(args.lab, args.part)
-    print(restore.cell(lab, part.id) if part else restore.notebook(lab))
+    print(reset.cell(lab, part.id) if part else reset.notebook(lab))
     return 0

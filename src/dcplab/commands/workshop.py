@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from dcplab import catalog
+    from dcplab.course import catalog
     from dcplab.errors import CourseError
     from dcplab.grade import board
 

@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 
-from dcplab import apart, mode
-from dcplab.shown import Shown
+from dcplab import mode, subprocess_call
+from dcplab.present.display import Shown
 
 UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 
@@ -44,7 +44,7 @@ def memcheck() -> Shown:
             "What was seen elsewhere, on one H200 (torch 2.11, Triton 3.6), with a store past the end of a pool: 0 errors\n"
             "under PyTorch's caching allocator, and the true errors with PYTORCH_NO_CUDA_MEMORY_CACHING=1."
         )
-    if apart.while_grading():
+    if subprocess_call.while_grading():
         return Shown("Not run while the notebook is graded.")
     found = tool()
     if found is None:
@@ -53,7 +53,9 @@ def memcheck() -> Shown:
         )
     lines = [f"[{mode.current().label}] compute-sanitizer, one write of loc 256 into index-K of 256 slots", ""]
     for what, env in (("with PyTorch's cache of allocations", {UNCACHED: None}), ("without it", {UNCACHED: "1"})):
-        done = apart.call("dcplab.demos.memcheck", "write_past_the_end", env=env, before=[found, "--tool", "memcheck"])
+        done = subprocess_call.call(
+            "dcplab.demos.memcheck", "write_past_the_end", env=env, before=[found, "--tool", "memcheck"]
+        )
         counted = errors(done["said"] + done["errors"])
         first = re.search(r"Invalid __global__ \w+ of size \d+ bytes?", done["said"] + done["errors"])
         lines.append(f"{what:<38}{'no summary' if counted is None else counted} errors  {first[0] if first else ''}".rstrip())

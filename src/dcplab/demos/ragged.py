@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import torch
 
-from dcplab import apart, mode
-from dcplab.demos import progress, ragged_engine, ragged_ranks, server
+from dcplab import mode, subprocess_call
+from dcplab.demos import progress_line, ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, Run
-from dcplab.engine import comm, spaces
+from dcplab.engine import comm, index_spaces
 from dcplab.engine.allocator import PagedAllocator
-from dcplab.shown import Shown
+from dcplab.present.display import Shown
 
 NOT_GRADED = "Not run while the notebook is graded."
 MOST_RANKS = 8
@@ -80,9 +80,9 @@ def strided() -> Shown:
         lines.append(f"prefixes {lens[0]} and {lens[1]}: locs {_ranges(locs.tolist(), lens)}")
         lines.append(f"{'rank':>6}  {'locs it owns':<16}{'rows':<12}{'[r::D] picks':<16}// D")
         for rank in range(dcp_size):
-            owned = locs[spaces.owner_rank(locs, dcp_size) == rank]
+            owned = locs[index_spaces.owner_rank(locs, dcp_size) == rank]
             picked = locs[rank::dcp_size]
-            want, got = spaces.local_row(owned, dcp_size).tolist(), spaces.local_row(picked, dcp_size).tolist()
+            want, got = index_spaces.local_row(owned, dcp_size).tolist(), index_spaces.local_row(picked, dcp_size).tolist()
             verdict = _verdict(owned.tolist() == picked.tolist(), want == got)
             cells = (_list(owned), _list(want), _list(picked), _list(got))
             lines.append(f"{rank:>6}  {cells[0]:<16}{cells[1]:<12}{cells[2]:<16}{cells[3]:<12}{verdict}".rstrip())
@@ -139,7 +139,7 @@ def mixed() -> Shown:
 def over_gloo(ranks: int = 4) -> Shown:
     """The gather of two extend steps in one process, in ``ranks`` processes over gloo, and over NCCL where there are several
     GPUs; whether all of them attended to the same bytes, and what went over the wire against what top-k needed."""
-    if apart.while_grading():
+    if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     if isinstance(ranks, bool) or not isinstance(ranks, int) or not 2 <= ranks <= MOST_RANKS:
         return Shown(f"over_gloo: ranks must be a whole number from 2 to {MOST_RANKS}, not {ranks!r}.")
@@ -161,7 +161,7 @@ def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str
     with server.one_thread():
         alone = ragged_ranks.story(comm.Local(dcp_size, device))
     try:
-        with progress.steps(3, f"stages over {kind}") as step:
+        with progress_line.steps(3, f"stages over {kind}") as step:
             step(f"{processes} processes start")
 
             def told(stage: str, count: int) -> None:
@@ -193,11 +193,11 @@ def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str
 def real_extend() -> Shown:
     """Triton's ragged assemble and TileLang's sparse extend over the workspace, in a process of their own, against a dense
     float64 oracle that knows no workspace; then the same with ids that forget the offset."""
-    if apart.while_grading():
+    if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     gpu = mode.current().name == "gpu"
     env = {"TRITON_INTERPRET": None if gpu else "1"}
-    done = apart.call("dcplab.demos.ragged_kernels", "extend", {"device": "cuda" if gpu else "cpu"}, env)
+    done = subprocess_call.call("dcplab.demos.ragged_kernels", "extend", {"device": "cuda" if gpu else "cpu"}, env)
     if done["value"] is None:
         return Shown(f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
     return Shown("\n".join([f"[{mode.current().label}] {done['value'][0]}", *done["value"][1:]]))

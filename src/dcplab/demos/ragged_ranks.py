@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 
 from dcplab import paths
-from dcplab.engine import backend, comm, spaces, text
+from dcplab.engine import backend, comm, index_spaces, tokenizer
 from dcplab.engine.configurator import WIDTH, ServerConfig
 from dcplab.engine.scheduler import Engine
 
@@ -82,8 +82,8 @@ def story(ranks: comm.Local | comm.Distributed) -> dict:
     server, words = config(ranks.dcp_size, ranks.device.type == "cuda")
     engine = Engine(server, (), ranks, paths=replace(backend.STANDARD, extend=extend))
     right = []
-    asked = [text.document(count, seed) for seed, count in enumerate(words)]
-    for turn in (asked, [text.follow_up(question) for question in asked]):
+    asked = [tokenizer.document(count, seed) for seed, count in enumerate(words)]
+    for turn in (asked, [tokenizer.follow_up(question) for question in asked]):
         requests = [engine.submit(q.prompt, q.words, q.name) for q in turn]
         engine.run()
         right += [engine.text(r) == q.answer for r, q in zip(requests, turn, strict=True)]
@@ -99,7 +99,7 @@ def _needed(step: backend.LayerStep, positions: torch.Tensor) -> int:
     chosen = (positions >= 0) & (positions < batch.prefix_lens[request])
     pairs = torch.stack([request[chosen], positions[chosen].to(torch.int64)]).unique(dim=1)
     locs = step.shared.req_to_token[batch.slots[pairs[0]], pairs[1]]
-    return int((~torch.isin(spaces.owner_rank(locs, step.shared.config.dcp_size), hosted)).sum())
+    return int((~torch.isin(index_spaces.owner_rank(locs, step.shared.config.dcp_size), hosted)).sum())
 
 
 def _bytes(rows: torch.Tensor) -> bytes:

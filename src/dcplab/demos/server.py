@@ -12,13 +12,13 @@ from dataclasses import replace
 import torch
 
 from dcplab.engine import defects as switches
-from dcplab.engine import scenario, text
+from dcplab.engine import scenario, tokenizer
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
-from dcplab.engine.typed import SpaceError
-from dcplab.shown import Shown
+from dcplab.engine.space_tags import SpaceError
+from dcplab.present.display import Shown
 
 ACTS = {"fresh": "just started", "long": "two long requests", "again": "asked again"}
 
@@ -94,7 +94,7 @@ def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
     with one_thread():
         engine = Engine(config, (), Local(config.dcp_size))
         for number in range(requests):
-            engine.submit(text.filler(words, seed=number), 1)
+            engine.submit(tokenizer.filler(words, seed=number), 1)
             while engine.busy:
                 engine.step()
             through, used = engine.metrics.extended + engine.metrics.decoded, engine.metrics.largest_loc

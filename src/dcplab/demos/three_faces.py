@@ -5,19 +5,19 @@ from __future__ import annotations
 import difflib
 import re
 
-from dcplab import apart, mode
-from dcplab.shown import Shown
+from dcplab import mode, subprocess_call
+from dcplab.present.display import Shown
 
 NOT_GRADED = "Not shown while the notebook is graded."
 
 
 def faces() -> Shown:
     """Four operations, each with an index in range and with one past the end, in a process of its own."""
-    if apart.while_grading():
+    if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     gpu = mode.current().name == "gpu"
     env = {} if gpu else {"TRITON_INTERPRET": "1"}
-    done = apart.call("dcplab.demos.past_the_end", "every_face", {"device": "cuda" if gpu else "cpu"}, env)
+    done = subprocess_call.call("dcplab.demos.past_the_end", "every_face", {"device": "cuda" if gpu else "cpu"}, env)
     if done["value"] is None:
         return Shown(f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
     width = max(len(what) for what, _ in done["value"])
@@ -29,9 +29,9 @@ def faces() -> Shown:
 
 def guard() -> Shown:
     """The CUDA that TileLang emits for one read by index, and the lines that change when its guard is switched off."""
-    if apart.while_grading():
+    if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
-    done = apart.call("dcplab.demos.gather", "cuda_sources")
+    done = subprocess_call.call("dcplab.demos.gather", "cuda_sources")
     if done["value"] is None:
         return Shown(f"TileLang did not emit the kernel ({done['how']}). {done['errors'][-300:]}")
     sources = [body(source) for source in done["value"]]

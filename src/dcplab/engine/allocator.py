@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import spaces
-from dcplab.engine.typed import Space, tag
+from dcplab.engine import index_spaces
+from dcplab.engine.space_tags import Space, tag
 
 
 class PagedAllocator:
@@ -23,7 +23,7 @@ class PagedAllocator:
 
     def __init__(self, size: int, page_size: int, dcp_size: int):
         self.size, self.page_size, self.dcp_size = size, page_size, dcp_size
-        self.width = spaces.widened_page(page_size, dcp_size)
+        self.width = index_spaces.widened_page(page_size, dcp_size)
         self.pages = size // page_size
         self._free = list(range(self.pages, 0, -1))  # issued from the end
         self._holders = [0] * (self.pages + 1)

@@ -2,7 +2,7 @@
 
 An index outside its buffer does here what it does on a GPU that does not fault: it reads or overwrites whatever lies there,
 deterministically and safely, because it is still inside the one allocation. Beyond the allocation nothing is mapped: that
-is where a GPU faults, and the watcher (`trace.py`) says so. Addresses are bytes from the start of the arena.
+is where a GPU faults, and the watcher (`watcher.py`) says so. Addresses are bytes from the start of the arena.
 
 A buffer is rows of equal length. What indexes it may be finer than a row: an index-K row is a page of ``P`` slots, so its
 ``slots`` are ``rows * slots_per_row``.
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine.typed import Space
+from dcplab.engine.space_tags import Space
 
 ALIGN = 1024  # bytes: rows and pages start on it, as kernels that copy 16 bytes at a time need
 CANARY = 0xC5

@@ -21,8 +21,8 @@ from dcplab.engine.arena import Arena
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import WIDTH, ServerConfig, flattened_bound, write_bound
 from dcplab.engine.model import SM_SCALE, Model, Stream
-from dcplab.engine.trace import Watcher
-from dcplab.engine.typed import ExtentError, Space, SpaceError, space_of, tag
+from dcplab.engine.space_tags import ExtentError, Space, SpaceError, space_of, tag
+from dcplab.engine.watcher import Watcher
 
 Mode = Literal["decode", "verify", "extend", "mixed"]
 LOGITS_BYTES = 2 << 30  # indexer logits are made for so many bytes of queries at a time

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 from dcplab.engine.arena import Spec
-from dcplab.engine.typed import Space
+from dcplab.engine.space_tags import Space
 from dcplab.errors import CourseError
 
 INDEX_DIM = 128  # bytes of an index-K key, fp8
@@ -46,7 +46,7 @@ class ServerConfig:
     @property
     def width(self) -> int:
         """W, the allocator's page in locs."""
-        return spaces.widened_page(self.page_size, self.dcp_size)
+        return index_spaces.widened_page(self.page_size, self.dcp_size)
 
     @property
     def pages(self) -> int:
@@ -103,7 +103,7 @@ def index_k_slots(size: int, page_size: int, dcp_size: int, defects: Set[str] = 
     elif "index_k_short" in defects:
         need = size * dcp_size + page_size
     else:
-        need = spaces.loc_slots(size, page_size, dcp_size)
+        need = index_spaces.loc_slots(size, page_size, dcp_size)
     return -(-need // page_size) * page_size
 
 
@@ -121,14 +121,14 @@ def flattened_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] 
         return size + page_size
     if "assert_short" in defects:
         return size * dcp_size + page_size
-    return spaces.loc_slots(size, page_size, dcp_size)
+    return index_spaces.loc_slots(size, page_size, dcp_size)
 
 
 def write_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
     """Exclusive bound of the check before the c-KV write, which sees locs; the write itself keeps and divides them."""
     if "oob_bound" in defects:
         return size + page_size
-    return spaces.loc_slots(size, page_size, dcp_size)
+    return index_spaces.loc_slots(size, page_size, dcp_size)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
 def needed(config: ServerConfig) -> dict[Space, int]:
     """Slots that a buffer must have in each space, so that every index which the allocator leads to is inside."""
     size, page, d = config.size, config.page_size, config.dcp_size
-    return {Space.LOC: spaces.loc_slots(size, page, d), Space.ROW: spaces.ckv_rows(size, page)}
+    return {Space.LOC: index_spaces.loc_slots(size, page, d), Space.ROW: index_spaces.ckv_rows(size, page)}
 
 
 def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:

@@ -13,7 +13,7 @@ import importlib
 
 import torch
 
-from dcplab.engine import spaces
+from dcplab.engine import index_spaces
 
 MINUS_INF = float("-inf")
 LOG2_E = 1.4426950408889634
@@ -71,7 +71,7 @@ _given: dict = {}
 
 @contextlib.contextmanager
 def using(**functions):
-    """In here these do the operations of their names in place of the course's: a learner's own ones (`own.py`). They take and
+    """In here these do the operations of their names in place of the course's: those of `learner_ops.py`. They take and
     give what the functions of this module of the same names do."""
     global _given
     before, _given = _given, {**_given, **functions}
@@ -154,7 +154,7 @@ def join_ragged(prefix, extend, prefix_lens, extend_lens, total):
 
 def localize(locs, dcp_rank, dcp_size):
     """Locs of any shape -> this rank's rows or -1, in place: what a reader needs that keeps the order."""
-    return _given.get("localize", spaces.localize)(locs, dcp_rank, dcp_size)
+    return _given.get("localize", index_spaces.localize)(locs, dcp_rank, dcp_size)
 
 
 def gather_rows(pool, rows):

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import ops, spaces
+from dcplab.engine import index_spaces, ops
 from dcplab.engine.arena import Arena
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.trace import Watcher
-from dcplab.engine.typed import Space, tag
+from dcplab.engine.space_tags import Space, tag
+from dcplab.engine.watcher import Watcher
 
 
 class DeviceAssert(RuntimeError):
@@ -42,7 +42,7 @@ class CkvPool:
         self.watcher.expect(locs, Space.LOC, f"rows of {self.name}")
         if self.raw or self.span == 1:
             return locs
-        rows = spaces.localize(locs, self.rank, self.span)
+        rows = index_spaces.localize(locs, self.rank, self.span)
         return tag(rows[rows >= 0], Space.ROW)
 
     def backup(self, locs: torch.Tensor) -> torch.Tensor:

@@ -19,8 +19,8 @@ from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.model import Model
 from dcplab.engine.request import Request
-from dcplab.engine.trace import Watcher
-from dcplab.engine.typed import Space, tag
+from dcplab.engine.space_tags import Space, tag
+from dcplab.engine.watcher import Watcher
 
 Rows = Sequence[tuple[Request, int, int]]  # request, first position, end position
 

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from dcplab.engine import defects as switches
-from dcplab.engine import text
+from dcplab.engine import tokenizer
 from dcplab.engine.arena import Damage
 from dcplab.engine.backend import CapacityAlarm, Monitor
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.pools import DeviceAssert
 from dcplab.engine.runner import Metrics, ServerCrash
 from dcplab.engine.scheduler import Engine, Watermark
-from dcplab.engine.text import Question
-from dcplab.engine.trace import Access, Hit
-from dcplab.engine.typed import SpaceError
+from dcplab.engine.space_tags import SpaceError
+from dcplab.engine.tokenizer import Question
+from dcplab.engine.watcher import Access, Hit
 from dcplab.errors import CourseError
 
 LEVELS = ("below", "above", "full")
@@ -100,7 +100,7 @@ def default_size(page_size: int, dcp_size: int) -> int:
 
 def _question_pages(width: int) -> int:
     """Whole allocator pages that the three questions and their answers leave in the prefix cache."""
-    return sum((len(q.prompt.split()) + q.words) // width for q in text.questions(_ask_length(width)))
+    return sum((len(q.prompt.split()) + q.words) // width for q in tokenizer.questions(_ask_length(width)))
 
 
 def _ask_length(width: int) -> int:
@@ -135,7 +135,7 @@ def documents(engine: Engine, level: str, salt: int = 0, like: ServerConfig | No
     room = _target(like or engine.config, level) - held
     pages = [room // 2, room - room // 2]
     # A prompt and all but the last word of its answer are stored, and ``<bos>`` is one more: the last page is used to its end.
-    return [text.document(n * width - ask, seed, salt) for seed, n in enumerate(pages)]
+    return [tokenizer.document(n * width - ask, seed, salt) for seed, n in enumerate(pages)]
 
 
 def story(
@@ -156,7 +156,7 @@ def story(
     """
     check_room(like or engine.config, level)
     start, out = time.perf_counter(), Outcome()
-    asked = text.questions(_ask_length(engine.config.width), salt)
+    asked = tokenizer.questions(_ask_length(engine.config.width), salt)
     force = "retract" in engine.defects if retract is None else retract
     try:
         _act(engine, "fresh", asked, out, progress)
@@ -165,7 +165,7 @@ def story(
             engine.preload(document.prompt)
         _act(engine, "long", long, out, progress)
         # With the pool full, two users follow up on each document: prefixes are shared, so there are more tokens than slots.
-        more = [text.follow_up(document) for document in long] * 2 if level == "full" else []
+        more = [tokenizer.follow_up(document) for document in long] * 2 if level == "full" else []
         _act(engine, "again", more + asked, out, progress, retract=force)
     except (ServerCrash, DeviceAssert) as error:
         out.verdict, out.why, out.error = "crash", str(error), error

@@ -20,9 +20,9 @@ from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.request import Request, RequestTable
 from dcplab.engine.runner import Metrics, Rows, Runner, ServerCrash
-from dcplab.engine.text import Tokenizer
-from dcplab.engine.trace import Watcher
-from dcplab.engine.typed import ExtentError, Space, tag
+from dcplab.engine.space_tags import ExtentError, Space, tag
+from dcplab.engine.tokenizer import Tokenizer
+from dcplab.engine.watcher import Watcher
 from dcplab.errors import CourseError
 
 
@@ -45,7 +45,7 @@ class Watermark:
 class Engine:
     """A server with ``config``, on the ranks that ``comm`` hosts, with the ``defects`` that are switched on.
 
-    ``watch`` notes every access (see `trace.py`); ``typed`` and ``strict`` raise at the first misuse, or index outside a
+    ``watch`` notes every access (see `watcher.py`); ``typed`` and ``strict`` raise at the first misuse, or index outside a
     buffer; ``neighbours=False`` lets reads outside be masked, as kernels that guard do. ``paths`` replaces the wiring of the
     backend.
     """

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dcplab.catalog import Lab
-from dcplab.check.model import OUTCOMES
+from dcplab.course.catalog import Lab
+from dcplab.course.model import OUTCOMES
 from dcplab.grade.read import UNGRADED
 
 STUCK_AFTER = 3  # failed checks of one part

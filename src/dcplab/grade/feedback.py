@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
-from dcplab.check import report
-from dcplab.check.model import CheckResult, Table
+from dcplab.course.model import CheckResult, Table
+from dcplab.present import check_result
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -29,7 +29,7 @@ def page(row: Mapping) -> str:
     # The file's name without its folders, which are the grader's: a learner reads this.
     about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {PurePath(row['path']).name}."]
     head = "\n".join(f"<p>{_safe(line)}</p>" for line in about if line)
-    parts = "\n".join(f"<section>{report.as_html(_result(part))}</section>" for part in row["parts"])
+    parts = "\n".join(f"<section>{check_result.as_html(_result(part))}</section>" for part in row["parts"])
     return _document(title, f"<h1>{_safe(title)}</h1>\n{head}\n{parts}")
 
 

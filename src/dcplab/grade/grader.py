@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from dcplab import mode
-from dcplab.catalog import Lab
-from dcplab.check import judge, report
-from dcplab.check.extract import extract
-from dcplab.check.model import CheckResult
+from dcplab import checking, mode
+from dcplab.course.catalog import Lab
+from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
 from dcplab.grade.read import Submission, read
 from dcplab.grade.rows import Row, student_of
+from dcplab.notebook.extract import extract
+from dcplab.present import check_result
 
-Keys = Mapping[str, Sequence[judge.Key]]  # of each lab, by its name: what its parts are held against, in order
+Keys = Mapping[str, Sequence[checking.Key]]  # of each lab, by its name: what its parts are held against, in order
 
 
 def keys_of(labs: Sequence[Lab]) -> Keys:
@@ -71,18 +71,18 @@ def grade(submission: Submission, keys: Keys, seed: int, stop: threading.Event |
     return Row(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts))
 
 
-def grade_part(key: judge.Key, cells: Sequence[str], seed: int, folder: str | None) -> CheckResult:
+def grade_part(key: checking.Key, cells: Sequence[str], seed: int, folder: str | None) -> CheckResult:
     """One part of a notebook, given by its code cells in document order. The course's own ``parts.py`` decides about points.
 
     Should the checker fail over an answer, that costs this part alone, and the result says that it was not judged.
     """
     started = time.perf_counter()
     try:
-        return judge.check(key, extract(cells, key.part.names, folder), seed=seed)
+        return checking.check(key, extract(cells, key.part.names, folder), seed=seed)
     except CourseError:
         raise  # the checker does not run at all
     except Exception as error:
-        return report.result(
+        return check_result.result(
             lab=key.lab,
             part=key.part,
             outcome="error",

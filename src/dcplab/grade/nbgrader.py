@@ -16,10 +16,10 @@ from nbgrader.converters import Autograde
 from nbgrader.preprocessors import DeduplicateIds, Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
-from dcplab import catalog
-from dcplab.check import report
-from dcplab.check.draw import fresh_seed
+from dcplab.course import catalog
+from dcplab.course.seeded import fresh_seed
 from dcplab.grade import grader
+from dcplab.present import check_result
 
 SEED = fresh_seed()  # one a run of `nbgrader autograde`, as of `dcplab grade`
 
@@ -72,7 +72,7 @@ class StaticGrades(NbGraderPreprocessor):
             result = grader.grade_part(key, cells, SEED, folder)
             worth = float(cell.metadata.nbgrader["points"])
             share = result.points / result.max_points
-            cell.outputs = [_stream(report.text(result)), _result(worth if share == 1 else min(worth, worth * share))]
+            cell.outputs = [_stream(check_result.text(result)), _result(worth if share == 1 else min(worth, worth * share))]
         return nb, resources
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dcplab import state
-from dcplab.check.model import CheckResult
+from dcplab import progress
+from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that begins with one of these
@@ -96,7 +96,7 @@ def same_cases(rows: Sequence[Mapping]) -> dict[str, list[str]]:
 
 def holders(rows: Sequence[Mapping]) -> dict[int, list[str]]:
     """Seed -> who answers about its cases, each once."""
-    found = {state.SOLVED_SEED: ["the solved notebook"]}
+    found = {progress.SOLVED_SEED: ["the solved notebook"]}
     for row in rows:
         for seed in case_seeds(row):
             found.setdefault(seed, []).append(_who(row))

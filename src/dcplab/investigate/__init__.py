@@ -3,11 +3,11 @@ size."""
 
 from __future__ import annotations
 
-from dcplab.investigate import cases as _cases
+from dcplab.investigate import hidden_cases as _cases
 from dcplab.investigate.incidents import Incident, replay
 from dcplab.investigate.isolation import Result, Row, Score, matrix, matrix_rows, run_matrix, score
 from dcplab.investigate.records import Finding, template, verify
-from dcplab.investigate.scale import at_scale
+from dcplab.investigate.report_size_button import at_scale
 from dcplab.investigate.tools import Case
 
 

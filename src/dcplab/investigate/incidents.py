@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from dcplab import mode
 from dcplab.engine import defects as switches
-from dcplab.engine import report, scenario
+from dcplab.engine import incident_report, scenario
 from dcplab.engine.configurator import ServerConfig, specs
 from dcplab.engine.scenario import Outcome
-from dcplab.engine.trace import Watcher
-from dcplab.investigate import cases, progress
-from dcplab.investigate.cases import Setup
-from dcplab.investigate.faults import Fault
-from dcplab.investigate.told import Words
+from dcplab.engine.watcher import Watcher
+from dcplab.investigate import hidden_cases, progress_line
+from dcplab.investigate.hidden_cases import Setup
+from dcplab.investigate.local_faults import Fault
+from dcplab.present.text_with_table import Words
 
 WRITES = ("write_ckv", "write_index_k", "load_cpu_copy")  # operations that write to a pool
 RAN_ON = "CPU (torch), all ranks in one process"
@@ -49,7 +49,7 @@ class Incident(Words):
     def counts(self, fixed: bool = False) -> dict[str, str]:
         """Right answers of those given, act by act: ``{"fresh": "3/3", ...}``."""
         out = self.fixed if fixed else self.outcome
-        row = report.Row(frozenset(), cases.LEVEL, out)
+        row = incident_report.Row(frozenset(), hidden_cases.LEVEL, out)
         return {act: row.counts(act) for act in ("fresh", "long", "again")}
 
     def data(self) -> dict:
@@ -61,13 +61,13 @@ class Incident(Words):
             "versions": dict(self.versions),
             "patches": [name for name in switches.PATCHES if name in self.patches],
             "writes_outside": {k: list(v) for k, v in self.writes_outside.items()},
-            "run": report.outcome_data(self.outcome),
-            "with_all_patches": report.outcome_data(self.fixed),
+            "run": incident_report.outcome_data(self.outcome),
+            "with_all_patches": incident_report.outcome_data(self.fixed),
         }
 
     def _text(self) -> str:
         missing = frozenset(switches.PATCHES) - self.patches
-        told = report.incident(self.config, missing, cases.LEVEL, replace(self.outcome, seconds=0.0), RAN_ON)
+        told = incident_report.incident(self.config, missing, hidden_cases.LEVEL, replace(self.outcome, seconds=0.0), RAN_ON)
         lines = [line for line in told.split("\n")[:-1] if not line.startswith("defects:")]  # the last says seconds
         m = self.outcome.metrics
         lines.append(f"{m.steps} steps, {m.extended} tokens extended, {m.cached} found in the prefix cache")
@@ -86,20 +86,22 @@ def replay(seed: int) -> Incident:
     d, p = r.choice(((2, 4), (2, 5), (2, 6), (3, 4), (3, 5), (4, 4)))
     size = scenario.default_size(p, d) + r.randrange(12) * p
     setup = Setup(
-        ServerConfig(size=size, page_size=p, dcp_size=d, layers=3, topk=cases.TOPK), Fault(frozenset()), r.randrange(1, 10**6)
+        ServerConfig(size=size, page_size=p, dcp_size=d, layers=3, topk=hidden_cases.TOPK),
+        Fault(frozenset()),
+        r.randrange(1, 10**6),
     )
     return _pair(replace(setup, fault=Fault(frozenset(switches.PATCHES))))
 
 
-def of_case(run: cases.Run) -> Incident:
+def of_case(run: hidden_cases.Run) -> Incident:
     """The incident that a case is."""
     return _pair(run.setup, run)
 
 
-def _pair(setup: Setup, run: cases.Run | None = None) -> Incident:
-    with progress.line("the incident") as say:
-        run = run or cases.recorded(setup, say)
-    with progress.line("the same with every patch") as say:
-        fixed = cases.recorded(replace(setup, fault=Fault()), say)
+def _pair(setup: Setup, run: hidden_cases.Run | None = None) -> Incident:
+    with progress_line.line("the incident") as say:
+        run = run or hidden_cases.recorded(setup, say)
+    with progress_line.line("the same with every patch") as say:
+        fixed = hidden_cases.recorded(replace(setup, fault=Fault()), say)
     patches = frozenset(switches.PATCHES) - setup.fault.defects
     return Incident(setup.config, patches, run.outcome, fixed.outcome, run.engine.watcher)

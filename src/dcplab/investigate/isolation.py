@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dcplab.engine import report, scenario
+from dcplab.engine import incident_report, scenario
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.defects import PATCHES
 from dcplab.engine.scheduler import Engine
 from dcplab.errors import CourseError
-from dcplab.investigate import cases
-from dcplab.investigate.isolation_why import because
+from dcplab.investigate import hidden_cases
+from dcplab.investigate.isolation_explained import because
 
 if TYPE_CHECKING:
     from dcplab.viz import MatrixTable, Picture
@@ -28,7 +28,7 @@ MEANS = {
     "alarm": "a check stops the server, on a legal loc",
     "crash": "memory that is not mapped is touched",
 }
-SERVER = ServerConfig(size=scenario.default_size(4, 2), page_size=4, dcp_size=2, layers=3, topk=cases.TOPK)
+SERVER = ServerConfig(size=scenario.default_size(4, 2), page_size=4, dcp_size=2, layers=3, topk=hidden_cases.TOPK)
 
 _LOW_HIGH, _ALL = ("below", "above"), ("below", "above", "full")
 _SUBSETS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
@@ -125,10 +125,10 @@ _ran: dict[Row, Result] = {}
 
 
 def _run(row: Row) -> Result:
-    with cases.one_thread():
+    with hidden_cases.one_thread():
         engine = Engine(SERVER, frozenset(PATCHES) - row.patches, Local(SERVER.dcp_size))
         out = scenario.story(engine, row.level, stored=True)
-    fresh, long, again = (report.Row(engine.defects, row.level, out).counts(act) for act in ("fresh", "long", "again"))
+    fresh, long, again = (incident_report.Row(engine.defects, row.level, out).counts(act) for act in ("fresh", "long", "again"))
     verdict = "silent" if out.verdict == "silent corruption" else out.verdict
     keys = f"{out.monitor.valid / out.monitor.selected:.2f}" if out.monitor.selected else "-"
     why = because(row.patches, verdict, out.largest_loc, SERVER.size + SERVER.page_size, fresh)
@@ -138,9 +138,9 @@ def _run(row: Row) -> Result:
 def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable | Picture:
     """The table of all rows with your predictions (``{row id: verdict}``): run and stop, what agreed, and why the rest did not.
     What this process has run already is filled in. Predictions that cannot be are a sentence, for a cell must not stop."""
-    from dcplab.viz import matrix_live  # here, so that a grader needs no plotly
-    from dcplab.viz.matrix_state import Cell
-    from dcplab.viz.picture import notice
+    from dcplab.viz.core.picture import notice
+    from dcplab.viz.views.matrix import live as matrix_live  # here, so that a grader needs no plotly
+    from dcplab.viz.views.matrix.state import Cell
 
     try:
         said = checked({} if predictions is None else predictions)

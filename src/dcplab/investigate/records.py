@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from dcplab.engine import defects, spaces
+from dcplab.engine import defects, index_spaces
 from dcplab.engine.scheduler import Watermark
-from dcplab.engine.trace import Access
+from dcplab.engine.watcher import Access
 from dcplab.errors import CourseError
 from dcplab.investigate.incidents import Incident
 
@@ -157,7 +157,7 @@ BY_KEY = {f.key: f for f in FIELDS}
 
 
 def _largest_legal(run: Incident) -> int:
-    return spaces.largest_loc(run.config.size, run.config.page_size, run.config.dcp_size)
+    return index_spaces.largest_loc(run.config.size, run.config.page_size, run.config.dcp_size)
 
 
 def _bytes(run: Incident) -> int:

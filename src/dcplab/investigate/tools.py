@@ -16,15 +16,15 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dcplab.apart import while_grading
-from dcplab.engine.trace import OutsideError
-from dcplab.engine.typed import SpaceError
+from dcplab.engine.space_tags import SpaceError
+from dcplab.engine.watcher import OutsideError
 from dcplab.errors import CourseError
-from dcplab.investigate import cases, compare, faults, progress
-from dcplab.investigate.cases import Run
-from dcplab.investigate.recorder import Seen
-from dcplab.investigate.told import Told, Words
-from dcplab.shown import Shown
+from dcplab.investigate import against_one_rank, hidden_cases, local_faults, progress_line
+from dcplab.investigate.access_list import Seen
+from dcplab.investigate.hidden_cases import Run
+from dcplab.present.display import Shown
+from dcplab.present.text_with_table import Told, Words
+from dcplab.subprocess_call import while_grading
 
 TITLES = {"fresh": "The server has just started.", "long": "Two long requests.", "again": "The same questions again."}
 
@@ -44,7 +44,7 @@ class Case(Words):
 
     def __init__(self, n: int, seed: int):
         self.n, self.seed = n, seed
-        self._run: Run = cases.found(n, seed)
+        self._run: Run = hidden_cases.found(n, seed)
         self.config = self._run.setup.config
         super().__init__(_symptom(n, seed, self._run))
 
@@ -117,11 +117,12 @@ class Case(Words):
     @tool
     def layers(self) -> Shown:
         """Each layer held against a server with one rank that gets the same requests: where does what differ first?"""
-        with progress.line(f"case {self.n}, layer by layer") as say:
-            found, wrong = compare.layer_by_layer(self._run.setup, say)
-        header = ("layer", *compare.QUANTITIES)
+        with progress_line.line(f"case {self.n}, layer by layer") as say:
+            found, wrong = against_one_rank.layer_by_layer(self._run.setup, say)
+        header = ("layer", *against_one_rank.QUANTITIES)
         rows = [
-            (str(layer), *(_differs(found.get((layer, q))) for q in compare.QUANTITIES)) for layer in range(self.config.layers)
+            (str(layer), *(_differs(found.get((layer, q))) for q in against_one_rank.QUANTITIES))
+            for layer in range(self.config.layers)
         ]
         until = f"the first wrong word, in step {wrong}" if wrong else "where the server died" if self._died else "the end"
         return Told(
@@ -149,21 +150,21 @@ class Case(Words):
         return Told(_head("LSE monitor, all layers together"), header, rows, note)
 
     def _again(self, what: str) -> Run:
-        with progress.line(f"case {self.n}, {what}") as say:
-            return cases.recorded(self._run.setup, say)
+        with progress_line.line(f"case {self.n}, {what}") as say:
+            return hidden_cases.recorded(self._run.setup, say)
 
     def _stopped(self, how: str) -> _Stopped:
         setup = self._run.setup
-        with progress.line(f"case {self.n}, {how}") as say, cases.one_thread():
+        with progress_line.line(f"case {self.n}, {how}") as say, hidden_cases.one_thread():
             try:
-                engine = faults.engine(setup.config, setup.fault, **{how: True})
+                engine = local_faults.engine(setup.config, setup.fault, **{how: True})
             except SpaceError as error:
                 return _Stopped(error, 0, "start")
 
             def step(when, engine) -> None:
-                say(progress.act(when, engine))
+                say(progress_line.act(when, engine))
 
-            out = cases.play(engine, setup, step)
+            out = hidden_cases.play(engine, setup, step)
             return _Stopped(out.error, engine.watcher.step, engine.watcher.phase)
 
 
@@ -244,5 +245,5 @@ def _spans(seen: Seen, most: int = 3) -> str:
     return shown if len(seen.runs) <= most else f"{shown}, ... {seen.high}"
 
 
-def _differs(d: compare.Difference | None) -> str:
+def _differs(d: against_one_rank.Difference | None) -> str:
     return "same" if d is None else f"step {d.step} ({d.phase}), {d.count} of {d.of}"

@@ -1,19 +1,19 @@
 """Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table`, `watermark`,
 `arena_map`, `token_journey` and `workspace` return live ones."""
 
-from .arena_live import ArenaMap, arena_map
-from .journey_live import TokenJourney, token_journey, token_journey_picture
-from .lanes import kernel_lanes
-from .matrix_live import MatrixTable
-from .memory import memory_map
-from .pages import two_page_tables, widened_page
-from .picture import Picture
-from .requests import flattened
-from .strips import localized, owner_strip, rank_table
-from .watermark_live import Watermark, watermark
-from .widget import OwnerTable, owner_table
-from .workspace_figures import shards_picture, workspace_picture
-from .workspace_live import Workspace, workspace
+from dcplab.viz.core.picture import Picture
+from dcplab.viz.figures.flattened import flattened
+from dcplab.viz.figures.kernel_lanes import kernel_lanes
+from dcplab.viz.figures.memory_map import memory_map
+from dcplab.viz.figures.page_tables import two_page_tables, widened_page
+from dcplab.viz.figures.strips import localized, owner_strip, rank_table
+from dcplab.viz.views.arena.live import ArenaMap, arena_map
+from dcplab.viz.views.journey.live import TokenJourney, token_journey, token_journey_picture
+from dcplab.viz.views.matrix.live import MatrixTable
+from dcplab.viz.views.owner.live import OwnerTable, owner_table
+from dcplab.viz.views.watermark.live import Watermark, watermark
+from dcplab.viz.views.workspace.figures import shards_picture, workspace_picture
+from dcplab.viz.views.workspace.live import Workspace, workspace
 
 __all__ = [
     "ArenaMap",

@@ -3,11 +3,11 @@
 What the engine shows runs on the CPU in torch, in this process. Kernels run in a process of their own.
 """
 
-from dcplab.demos.norope.answers import half_fixes, needle
-from dcplab.demos.norope.copies import replicas
-from dcplab.demos.norope.decode import real_decode
-from dcplab.demos.norope.signs import minus_one
-from dcplab.demos.norope.stores import tma
-from dcplab.demos.norope.walk import times
+from dcplab.demos.norope.compaction import times
+from dcplab.demos.norope.needle_test import half_fixes, needle
+from dcplab.demos.norope.negative_division import minus_one
+from dcplab.demos.norope.replica_counts import replicas
+from dcplab.demos.norope.three_writers import real_decode
+from dcplab.demos.norope.tma_store import tma
 
 __all__ = ["half_fixes", "minus_one", "needle", "real_decode", "replicas", "times", "tma"]

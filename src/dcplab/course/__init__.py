@@ -1,0 +1,1 @@
+"""What a lab is, as data: its parts, cases, bank and source."""

@@ -1,0 +1,111 @@
+"""The engine at toy scale for lab 03: four ranks, the needle test, and what every rank holds after it. All of it on the CPU, in
+torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import torch
+
+from dcplab.demos.server import one_thread
+from dcplab.engine import backend, model, tokenizer
+from dcplab.engine.backend import LayerStep, Paths
+from dcplab.engine.comm import Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.scheduler import Engine
+from dcplab.engine.tokenizer import Question
+
+# Four ranks, pages of 4 rows, 840 rows a rank: room for the story below one rank's rows and above them.
+FOUR = ServerConfig(size=840, page_size=4, dcp_size=4, layers=2)
+
+READERS = ("read", "extend")  # the two places that read c-KV: decode (and verify), and extend
+BOTH = ("ckv_write", *READERS)  # what this lab mends
+
+
+@dataclass
+class Notes:
+    """What decode told of its queries, one entry a layer and step: ``counts [D, T]`` keys that each rank holds, ``selected
+    [T]`` of top-k, ``lse [T, H]`` merged, base 2."""
+
+    counts: list[torch.Tensor]
+    selected: list[torch.Tensor]
+    lse: list[torch.Tensor]
+
+    def stacked(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """All queries in a row: ``counts [D, T]``, ``selected [T]``, ``lse [T, H]``."""
+        return torch.cat(self.counts, 1), torch.cat(self.selected), torch.cat(self.lse)
+
+
+@dataclass
+class Run:
+    """A question that was asked of a fresh server: the server as it was left, its answer, what decode noted, and the locs."""
+
+    engine: Engine
+    question: Question
+    got: str
+    notes: Notes
+    locs: torch.Tensor  # of the stored tokens, in position order
+    words: list[str]  # of the same tokens
+
+    @property
+    def right(self) -> bool:
+        return self.got == self.question.answer
+
+
+def heading(config: ServerConfig) -> str:
+    """Where it ran, and on which server."""
+    return f"[CPU, torch] D {config.dcp_size}, P {config.page_size}, C {config.size}"
+
+
+def needle_question() -> Question:
+    """A note early in the prompt, filler, and a question for the note."""
+    return next(q for q in tokenizer.questions(48) if "needle" in q.name)
+
+
+def ask(defects: Iterable[str] = (), dcp_size: int | None = None) -> Run:
+    """Ask a fresh server for the needle. ``dcp_size`` 1 is the same server on one rank."""
+    config = FOUR if dcp_size is None else replace(FOUR, dcp_size=dcp_size, size=FOUR.size * FOUR.dcp_size // dcp_size)
+    question, notes = needle_question(), Notes([], [], [])
+    with one_thread():
+        decode = _noting(notes)
+        paths = Paths(decode=decode, verify=decode, extend=backend.extend)
+        engine = Engine(config, defects, Local(config.dcp_size), paths=paths, capture=True)
+        request = engine.submit(question.prompt, question.words, question.name)
+        slot = None
+        while engine.busy:
+            engine.step()
+            slot = slot if request.slot is None else request.slot
+        locs = engine.table.table[slot, : request.stored].clone()
+    words = engine.tokenizer.decode(request.tokens[: len(locs)]).split()
+    return Run(engine, question, engine.text(request), notes, locs, words)
+
+
+def _noting(notes: Notes):
+    """The engine's own decode, with its counts and its merged LSE noted."""
+
+    class Noted(LayerStep):
+        def count(self, selected, counts):
+            notes.selected.append((selected >= 0).sum(-1).to(torch.int32))
+            notes.counts.append(torch.stack([c.to(torch.int32) for c in counts]))
+            super().count(selected, counts)
+
+        def capture(self, out, lse):
+            notes.lse.append(lse.clone())
+            super().capture(out, lse)
+
+    return lambda step: backend.decode(Noted(step.shared, step.batch, step.ranks, step.layer))
+
+
+def held(run: Run, layer: int = 0) -> list[dict[int, str]]:
+    """Row -> word, a rank each, read back out of the c-KV bytes: the word whose code stands in the row. Rows of zeros are left
+    out."""
+    codes = run.engine.shared.model.codes
+    found = []
+    for worker in run.engine.workers:
+        rows = worker.arena.view(f"ckv.{layer}").float()
+        used = rows.abs().sum(1).nonzero()[:, 0]
+        ids = (rows[used][:, model.WORD] @ codes.t()).argmax(1).tolist()
+        words = [run.engine.tokenizer.decode([i]) for i in ids]
+        found.append(dict(zip(used.tolist(), words, strict=True)))
+    return found

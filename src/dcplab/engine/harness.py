@@ -1,0 +1,194 @@
+"""A wiring at work: a small server with given paths answers prompts. What a check of lab 05 runs, for a learner's wiring in a
+child and for one rank, as the standard, in the parent.
+
+Plain data in and out, so that it crosses to a child and back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+
+import torch
+from dcp_kernels.reference import read_index_k
+
+from dcplab.engine import backend, ops
+from dcplab.engine.backend import CapacityAlarm, LayerStep, RankStep
+from dcplab.engine.comm import Local
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.model import CODE
+from dcplab.engine.pools import DeviceAssert
+from dcplab.engine.runner import ServerCrash
+from dcplab.engine.scheduler import Engine
+from dcplab.engine.space_tags import SpaceError
+from dcplab.engine.tokenizer import Tokenizer
+
+ROLES = ("decode", "verify", "extend", "draft")
+KINDS = ("ckv", "index_k")
+LAYERS, WORDS = 2, 512  # a small model and a small vocabulary: a check starts hundreds of servers
+SIGNS, SLACK = 3 * CODE, 0.05  # the first numbers of a c-KV row are signs; what a mean of bf16 rows may be above 1
+
+
+@dataclass
+class Tally:
+    """What a wiring did, counted: ``read`` keys given to attention on all ranks, ``selected`` by each rank's top-k; ``early``
+    reads of a rank, of either kind, before it had stored this step's tokens there; ``lost`` tokens that were not where they
+    belong when the step was over, by kind of pool, layer for layer and rank for rank; ``large`` outputs that no mean of stored
+    rows can be."""
+
+    read: int = 0
+    selected: Counter = field(default_factory=Counter)
+    early: int = 0
+    lost: Counter = field(default_factory=Counter)
+    large: int = 0
+
+
+@dataclass
+class _Counted(RankStep):
+    tally: Tally = field(default_factory=Tally)
+    stored: set[str] = field(default_factory=set)
+
+    def write_ckv(self, locs, raw=False):
+        self.stored.add("ckv")
+        super().write_ckv(locs, raw)
+
+    def write_index_k(self, locs):
+        self.stored.add("index_k")
+        super().write_index_k(locs)
+
+    def select_paged(self):
+        return self._selected(super().select_paged())
+
+    def select_ragged(self):
+        return self._selected(super().select_ragged())
+
+    def attend(self, rows, counts):
+        self.tally.early += "ckv" not in self.stored
+        column = torch.arange(rows.shape[-1], device=rows.device)
+        self.tally.read += int(((rows >= 0) & (column < counts[:, None])).sum())
+        return super().attend(rows, counts)
+
+    def _selected(self, positions):
+        self.tally.early += "index_k" not in self.stored
+        self.tally.selected[self.rank] += int((positions >= 0).sum())
+        return positions
+
+
+def _counted(path, tally: Tally):
+    def counted(step: LayerStep):
+        ranks = [_Counted(**vars(rank), tally=tally) for rank in step.ranks]
+        outs = path(LayerStep(step.shared, step.batch, ranks, step.layer))
+        for rank in ranks:
+            tally.lost.update(_lost(rank))
+        tally.large += sum(int((out[..., :SIGNS].abs() > 1 + SLACK).any()) for out in outs)
+        return outs
+
+    return counted
+
+
+def _lost(rank: RankStep) -> dict[str, int]:
+    """How many of this step's tokens are not in the rank's pools: c-KV at the row of its owner (the draft's at the loc), index
+    keys at the loc."""
+    model, stream, locs, arena = rank.shared.model, rank.worker.stream, rank.batch.out_locs, rank.worker.arena
+    mine = torch.ones_like(locs, dtype=torch.bool) if rank.replicated else locs % rank.dcp_size == rank.rank
+    rows = arena.view(rank.ckv)[locs[mine] if rank.replicated else locs[mine] // rank.dcp_size]
+    keys, scales = model.index_keys(stream, rank.layer)
+    there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.page_size)
+    other = (there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)
+    return {"ckv": int((rows != stream.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
+
+
+def serve(
+    rounds: Sequence[Sequence[Sequence[int]]],
+    new: int,
+    dcp_size: int,
+    *,
+    page_size: int = 4,
+    high: bool = False,
+    chunk: int = 64,
+    draft: int = 0,
+    mixed: bool = False,
+    paths: Mapping[str, Callable] | None = None,
+    device: str = "cpu",
+    kernels: bool = False,
+    typed: bool = False,
+) -> dict:
+    """Answer ``rounds`` of prompts (token ids), the prompts of a round at once, ``new`` tokens each.
+
+    ``high``: the pool is just large enough, so that most locs lie beyond one rank's rows; else one rank's rows cover all locs.
+    What a round stored stays in the prefix cache. ``paths``: "decode", "verify", "extend", "draft" to other wirings than the
+    standard ones. ``kernels``: on a CPU too the real kernels run, Triton's interpreted (the process must have started so) and
+    TileLang's through its C target. ``typed`` lets SpaceError out at the first index of a wrong space.
+
+    Gives ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
+    rank 0's is taken), ``died`` (why the server died, or ""), and what `Tally` says of the paths that were given: ``keys`` (of
+    decode and verify: read, selected), ``early``, ``lost``, ``large``.
+    """
+    tally = {role: Tally() for role in ROLES}
+    wired = replace(backend.STANDARD, **{role: _counted(path, tally[role]) for role, path in (paths or {}).items()})
+    real = kernels or device == "cuda"
+    server = _server(rounds, new, dcp_size, 64 if real else page_size, high, chunk, draft, mixed, real)
+    if device == "cpu":
+        server = replace(server, dtype=torch.float32 if real else torch.bfloat16, topk=8)
+    engine = Engine(server, comm=Local(dcp_size, device), watch=False, typed=typed, paths=wired, tokenizer=Tokenizer(WORDS))
+    with ops.kernels_on_cpu() if kernels else nullcontext():
+        return _answered(engine, rounds, new, mixed, tally)
+
+
+def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str, Tally]) -> dict:
+    tokens, died = [], ""
+    for prompts in rounds:
+        requests = []
+        try:
+            for prompt in prompts:
+                requests.append(engine.submit(prompt, new))
+                # In mixed batches some decode while others extend: so they come one by one.
+                while mixed and prompt is not prompts[-1] and not requests[-1].output:
+                    engine.step()
+            engine.run()
+        except (ServerCrash, DeviceAssert, CapacityAlarm) as error:
+            died = str(error)
+        tokens += [list(r.output) for r in requests]
+        if died:
+            break
+    m, one = engine.metrics, [tally["decode"], tally["verify"]]
+    return {
+        "tokens": tokens,
+        "kept": [m.accepted, m.proposed],
+        "apart": m.diverged,
+        "died": died,
+        "keys": [sum(t.read for t in one), sum(max(t.selected.values(), default=0) for t in one)],
+        "early": sum(t.early for t in tally.values()),
+        "lost": {kind: sum(t.lost[kind] for t in tally.values()) for kind in KINDS},
+        "large": sum(t.large for t in tally.values()),
+    }
+
+
+def first_misuse(**given) -> str:
+    """What the typed spaces say of a wiring, on the same rounds: the first index of a wrong space, or ""."""
+    try:
+        serve(**given, typed=True)
+    except SpaceError as error:
+        return str(error)
+    return ""
+
+
+def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, real) -> ServerConfig:
+    """``real``: what the real kernels ask for, heads in sixteens and pages of 64 among it."""
+    width = page_size * dcp_size
+    # Every prompt keeps its own pages: what is cached of it, and what its answer and a draft's guesses take.
+    pages = sum(-(-(len(p) + new + draft) // width) + 1 for prompts in rounds for p in prompts)
+    return ServerConfig(
+        size=pages * page_size if high else (pages + 1) * width,
+        page_size=page_size,
+        dcp_size=dcp_size,
+        layers=LAYERS,
+        heads=16 if real else 1,
+        index_heads=32 if real else 1,
+        topk=64,  # what the GPU's kernels want; on a CPU fewer, so that there are more tokens than that
+        chunk=chunk,
+        mixed=mixed,
+        draft_tokens=draft,
+    )

@@ -1,0 +1,251 @@
+"""What an experiment came to, for a person and for a program. Pure: from outcomes to strings and plain data."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dcplab.engine import defects as switches
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.scenario import Outcome
+from dcplab.engine.watcher import Access
+
+TITLES = {"fresh": "Fresh server", "long": "Two long requests", "again": "The same questions again"}
+
+
+def server(config: ServerConfig) -> str:
+    """A server's sizes in one line."""
+    return (
+        f"D={config.dcp_size}, P={config.page_size}, C={config.size} rows a rank, {config.layers} DSA layers, "
+        f"top-k {config.topk}, c-KV rows of 512 {str(config.dtype).removeprefix('torch.')}"
+    )
+
+
+def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Outcome, ran_on: str) -> str:
+    """The whole story as text."""
+    lines = [
+        f"{ran_on}; {server(config)}",
+        f"defects: {switches.spell(defects)}",
+        "",
+    ]
+    when = None
+    for a in out.answers:
+        if a.when != when:
+            when = a.when
+            lines.append(TITLES[when])
+        end = " ".join(a.question.prompt.split()[-6:])
+        lines.append(f"  {'right' if a.right else 'WRONG'}  {a.question.name}: ... {end}")
+        lines.append(f"         -> {a.got}")
+        if not a.right:
+            lines.append(f"  not    -> {a.question.answer}")
+    lines += ["", f"Verdict: {out.verdict}" + (f" ({out.why})" if out.why else ""), ""]
+    lines += [f"Watermark: the largest loc that was given to a token is {out.largest_loc}.", ""]
+    lines += _grid(
+        ("buffer", "indexed by", "slots", "needed", "highest index", ""),
+        [
+            (
+                w.buffer,
+                w.space.value,
+                w.slots,
+                w.needed,
+                w.highest,
+                "EXCEEDED" if w.exceeded else "short" if w.slots < w.needed else "",
+            )
+            for w in out.watermarks
+        ],
+    )
+    lines += ["", "First operation with an index of the wrong space:", f"  {_said(out.first_misuse)}"]
+    lines += ["First operation outside its buffer:", f"  {_said(out.first_outside)}"]
+    if out.overwritten:
+        lines += ["What the writes outside hit (rank 0 and all others alike):"]
+        for (writer, _), hit in out.overwritten.items():
+            held = f"; loc {hit.loc} belongs to {out.holders.get(hit.loc, 'nobody')} now" if hit.loc is not None else ""
+            lines.append(f"  {writer} -> {hit.words()}{held}")
+    if out.canaries:
+        lines.append(
+            "Canary bands changed: " + ", ".join(f"{d.band.removeprefix('canary ')} ({d.changed} bytes)" for d in out.canaries)
+        )
+    m = out.monitor
+    if m and m.selected:
+        lines += [
+            "",
+            f"Sharding monitor (decode): {m.valid} valid keys summed over ranks for {m.selected} selected; "
+            f"{m.replicated} of {m.queries} queries with equal LSEs on all ranks: {'ALARM' if m.alarm else 'quiet'}",
+        ]
+    lines.append(
+        f"{out.metrics.steps} steps, {out.metrics.extended} tokens extended, {out.metrics.decoded} decoded, {out.seconds:.1f} s"
+    )
+    return "\n".join(lines)
+
+
+def _said(access: Access | None) -> str:
+    if access is None:
+        return "none"
+    if access.byte is None or not access.hits:
+        return access.sentence()
+    return f"{access.sentence()} That is byte {access.byte:,} of the rank's memory: {access.hits[0].region}."
+
+
+def access_data(access: Access | None) -> dict | None:
+    """An access as plain data."""
+    if access is None:
+        return None
+    return {
+        "step": access.step,
+        "phase": access.phase,
+        "rank": access.rank,
+        "op": access.op,
+        "write": access.write,
+        "buffer": access.buffer,
+        "given": access.given.value if access.given else None,
+        "needed": access.needed.value,
+        "low": access.low,
+        "high": access.high,
+        "slots": access.slots,
+        "outside": access.outside,
+        "first_outside": access.first,
+        "byte": access.byte,
+        "hits": [h.words() for h in access.hits],
+    }
+
+
+def outcome_data(out: Outcome) -> dict:
+    """An outcome as plain data."""
+    return {
+        "verdict": out.verdict,
+        "why": out.why,
+        "answers": [
+            {"when": a.when, "question": a.question.name, "right": a.right, "got": a.got, "answer": a.question.answer}
+            for a in out.answers
+        ],
+        "largest_loc": out.largest_loc,
+        "watermarks": [
+            {"buffer": w.buffer, "space": w.space.value, "slots": w.slots, "needed": w.needed, "highest": w.highest}
+            for w in out.watermarks
+        ],
+        "first_misuse": access_data(out.first_misuse),
+        "first_outside": access_data(out.first_outside),
+        "overwritten": [
+            {"writer": w, "region": h.region, "low": h.low, "high": h.high, "count": h.count, "held": h.held, "loc": h.loc}
+            for (w, _), h in out.overwritten.items()
+        ],
+        "canaries": [{"band": d.band, "changed": d.changed, "first": d.first} for d in out.canaries],
+        "monitor": vars(out.monitor) | {"alarm": out.monitor.alarm} if out.monitor else None,
+        "metrics": vars(out.metrics) if out.metrics else None,
+        "seconds": round(out.seconds, 3),
+    }
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run of the isolation: the defects that were left, the level, and what it came to."""
+
+    defects: frozenset[str]
+    level: str
+    outcome: Outcome
+
+    @property
+    def patched(self) -> tuple[bool, ...]:
+        return tuple(name not in self.defects for name in switches.PATCHES)
+
+    def counts(self, when: str) -> str:
+        asked = [a for a in self.outcome.answers if a.when == when]
+        return f"{sum(a.right for a in asked)}/{len(asked)}" if asked else "-"
+
+
+COLUMNS = (
+    *switches.PATCHES,
+    "level",
+    "verdict",
+    "fresh",
+    "long",
+    "again",
+    "watermark",
+    "keys",
+    "first wrong space",
+    "first outside",
+    "why",
+)
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A run as strings, in the order of `COLUMNS`. ``keys``: valid keys summed over ranks, for each that was selected."""
+    out = row.outcome
+    m = out.monitor
+    keys = f"{m.valid / m.selected:.2f}" if m and m.selected else "-"
+    return (
+        *("yes" if p else "no" for p in row.patched),
+        row.level,
+        out.verdict,
+        row.counts("fresh"),
+        row.counts("long"),
+        row.counts("again"),
+        str(out.largest_loc),
+        keys,
+        short(out.first_misuse),
+        short(out.first_outside),
+        out.why,
+    )
+
+
+def short(access: Access | None) -> str:
+    """An access in a few words: phase, op, buffer, and the index that was wrong with what there is."""
+    if access is None:
+        return "-"
+    if access.outside:
+        return f"{access.phase} {access.op} {access.buffer}[{access.first}] of {access.slots}"
+    given = access.given.value if access.given else "untagged"
+    return f"{access.phase} {access.op} {access.buffer}: {given} for {access.needed.value}"
+
+
+def isolation_text(rows: Sequence[Row], note: str) -> str:
+    marks = {"yes": "+", "no": "."}
+    table = [tuple(marks.get(c, c) if i < len(switches.PATCHES) else c for i, c in enumerate(cells(r))) for r in rows]
+    return "\n".join([note, "Patches: + applied, . not.", "", *_grid(COLUMNS[:-1], [t[:-1] for t in table])])
+
+
+def isolation_csv(rows: Sequence[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(cells(r) for r in rows)
+    return out.getvalue()
+
+
+def isolation_json(rows: Sequence[Row], head: dict) -> str:
+    runs = [
+        {"defects": sorted(r.defects, key=switches.NAMES.index), "level": r.level, "outcome": outcome_data(r.outcome)}
+        for r in rows
+    ]
+    return json.dumps(head | {"runs": runs}, indent=1)
+
+
+def isolation_html(rows: Sequence[Row], note: str) -> str:
+    colours = {"right": "#dff0e2", "silent corruption": "#f6d5d0", "crash": "#e9c1e4", "alarm": "#fbeac2", "refused": "#d8e3f5"}
+    head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
+    body = "".join(
+        f'<tr style="background:{colours[r.outcome.verdict]};color:#111">'
+        + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r))
+        + "</tr>\n"
+        for r in rows
+    )
+    style = (
+        "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse}"
+        "td,th{border:1px solid #999;padding:2px 6px;text-align:left}"
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Which patch fixes which symptom</title>'
+        f"<style>{style}</style>"
+        f"<p>{html.escape(note)}</p><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></html>\n"
+    )
+
+
+def _grid(header: Sequence[str], rows: Sequence[Sequence]) -> list[str]:
+    """A table in columns, numbers as they come."""
+    table = [[str(c) for c in r] for r in (header, *rows)]
+    widths = [max(len(r[i]) for r in table) for i in range(len(header))]
+    return ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in table]

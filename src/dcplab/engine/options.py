@@ -1,0 +1,106 @@
+"""Starting a server from a command line: which device, which sizes, which ranks, and the processes that gloo needs."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+
+from dcplab import subprocess_call
+from dcplab.engine import configurator, scenario
+from dcplab.engine.configurator import ServerConfig
+from dcplab.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for; None: the device's default. ``ranks`` is local, gloo or nccl."""
+
+    device: str = "auto"
+    ranks: str = "local"
+    dcp_size: int = 4
+    size: int | None = None
+    page_size: int | None = None
+    layers: int = 3
+    topk: int | None = None
+    chunk: int | None = None
+    threads: int = 1  # of torch on a CPU: more of them wait for each other on a busy machine
+
+
+def device(wish: Wish) -> str:
+    """cpu or cuda. CourseError where CUDA was asked for and is not to be had."""
+    have = torch.cuda.is_available()
+    if wish.device == "auto":
+        return "cuda" if wish.ranks == "nccl" or (have and wish.ranks == "local") else "cpu"
+    if wish.device not in ("cpu", "cuda"):
+        raise CourseError(f"There is no device called {wish.device!r}; there are cpu and cuda.")
+    if wish.device == "cuda" and not have:
+        raise CourseError("No CUDA device is visible here; --device cpu runs the same server in torch.")
+    if wish.device == "cuda" and wish.ranks == "gloo":
+        raise CourseError("--ranks gloo runs on the CPU; on GPUs the ranks are local or nccl.")
+    return wish.device
+
+
+def config(wish: Wish) -> ServerConfig:
+    """The server that was wished for, checked. On a GPU: pages of 64, 16 heads, top-k 2,048, as the kernels want them."""
+    gpu = device(wish) == "cuda"
+    for name in ("dcp_size", "page_size", "size", "layers", "topk", "chunk"):
+        value = getattr(wish, name)
+        if value is not None and value < 1:
+            raise CourseError(f"{name} must be at least 1, not {value}.")
+    if gpu and wish.page_size and wish.page_size % 64:
+        raise CourseError(
+            f"On a GPU a page is a multiple of 64 rows, not {wish.page_size}: the indexer kernel reads whole pages."
+        )
+    page_size = wish.page_size or (64 if gpu else 8)
+    built = ServerConfig(
+        size=wish.size or scenario.default_size(page_size, wish.dcp_size),
+        page_size=page_size,
+        dcp_size=wish.dcp_size,
+        layers=wish.layers,
+        heads=16 if gpu else 1,
+        index_heads=32 if gpu else 1,
+        topk=wish.topk or (2048 if gpu else 64),
+        chunk=wish.chunk or (4096 if gpu else 256),
+    )
+    built.check()
+    return built
+
+
+def on_every_rank(wish: Wish, work: Callable, *given) -> None:
+    """Call ``work(wish, *given)`` in each process the ranks need: here, or, for gloo outside ``torchrun``, in one new process a
+    rank."""
+    if device(wish) == "cpu":
+        torch.set_num_threads(wish.threads)
+    if wish.ranks == "gloo" and "WORLD_SIZE" not in os.environ:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        torch.multiprocessing.spawn(_one_rank, (wish, port, work, given), nprocs=wish.dcp_size)
+    else:
+        work(wish, *given)
+
+
+def _one_rank(rank: int, wish: Wish, port: int, work: Callable, given: tuple) -> None:
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(wish.dcp_size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    torch.set_num_threads(wish.threads)
+    work(wish, *given)
+
+
+def side_by_side(config: ServerConfig, defects: Iterable[str] = ()) -> int:
+    """How many such servers fit the GPU's free memory at once, at least 1. Asked in a process of its own: this one makes no
+    context, which would take memory itself."""
+    asked = subprocess_call.call("torch.cuda", "mem_get_info", timeout_s=120)
+    if asked["value"] is None:
+        raise CourseError(f"The GPU does not say how much memory it has: {asked['why']}.")
+    return max(1, asked["value"][0] // configurator.gpu_bytes(config, frozenset(defects)))
+
+
+def ran_on(wish: Wish) -> str:
+    """Which device and which ranks, for the head of a result: a CPU's is never taken for a GPU's."""
+    where = f"GPU ({torch.cuda.get_device_name()})" if device(wish) == "cuda" else "CPU (torch)"
+    how = {"local": "all ranks in one process", "gloo": "ranks over gloo", "nccl": "ranks over NCCL"}[wish.ranks]
+    return f"{where}, {how}"

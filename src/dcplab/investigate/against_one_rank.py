@@ -1,0 +1,150 @@
+"""A faulty server held against one with a single rank, layer by layer, step by step.
+
+Both get the same requests and, since their allocators have the same pages, the same locs. So what a loc's token has left in a
+layer (its index-K, its c-KV) can be compared loc by loc, and what a layer computes (top-k, output) row by row. After the first
+wrong word the two are fed different tokens, so nothing is compared after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from dcplab.engine import ops
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.request import Request
+from dcplab.engine.scheduler import Engine
+from dcplab.investigate import hidden_cases, local_faults
+from dcplab.investigate.hidden_cases import Setup
+from dcplab.investigate.local_faults import Fault
+
+QUANTITIES = ("index-K", "c-KV", "top-k", "output")
+CLOSE = 2e-2  # of an output, bf16: merging ranks rounds, a wrong key does not stay below this
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step left behind. ``values[quantity][layer]``: checksums a loc, positions, or outputs."""
+
+    phase: str
+    values: dict[str, list[torch.Tensor]]
+    held: torch.Tensor  # bool, by loc: somebody holds it
+    words: tuple[tuple[int, ...], ...]  # of every request so far
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first step at which a layer's quantity differs, and how many locs, or rows, of how many."""
+
+    step: int
+    phase: str
+    count: int
+    of: int
+
+
+class _Stop(Exception):
+    """Nothing after this step can be compared."""
+
+
+def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int, str], Difference], int]:
+    """``{(layer, quantity): Difference}`` of all that differ up to the first wrong word, and the step of that (0: none)."""
+    right: list[Step] = []
+    _play(setup, local_faults.single(setup.config), Fault(), lambda step: say(f"one rank, step {step}"), right.append)
+    found: dict[tuple[int, str], Difference] = {}
+    wrong = step = 0
+
+    def compare(now: Step) -> None:
+        nonlocal wrong, step
+        want, step = right[step], step + 1
+        for quantity in QUANTITIES:
+            for layer, pair in enumerate(zip(now.values[quantity], want.values[quantity], strict=True)):
+                if (layer, quantity) not in found and (d := _differ(quantity, *pair, want.held)) is not None:
+                    found[layer, quantity] = Difference(step, now.phase, *d)
+        if now.words != want.words:
+            wrong = step
+            raise _Stop
+
+    with contextlib.suppress(_Stop):
+        _play(setup, setup.config, setup.fault, lambda step: say(f"this server, step {step}"), compare)
+    return found, wrong
+
+
+def _play(setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int], None], after: Callable[[Step], None]) -> None:
+    """The setup's story on a server; ``after`` every step, what it left behind."""
+    selected: list[torch.Tensor] = []
+    requests: dict[int, Request] = {}
+
+    def note(layer: int, rank: int, positions: torch.Tensor) -> None:
+        if rank == 0:  # index-K is replicated, so another rank's top-k is the same
+            selected.append(positions.clone())
+
+    def step(when: str, engine: Engine) -> None:
+        say(engine.metrics.steps)
+        requests.update({r.id: r for r in engine.running})
+        outs = [kept["out"] for kept in engine.shared.captured]
+        values = {"index-K": _index_k(engine), "c-KV": _ckv(engine), "top-k": list(selected), "output": outs}
+        engine.shared.captured.clear()
+        selected.clear()
+        words = tuple(tuple(r.output) for r in requests.values())
+        after(Step(engine.watcher.phase, values, _held(engine), words))
+
+    with hidden_cases.one_thread():
+        hidden_cases.play(local_faults.engine(config, fault, note, capture=True), setup, step)
+
+
+def _held(engine: Engine) -> torch.Tensor:
+    """By loc: whether it holds a token of a running request or of the prefix cache."""
+    pages = torch.tensor([page > 0 and engine.allocator.holders(page) > 0 for page in range(engine.allocator.pages + 1)])
+    held = pages.repeat_interleave(engine.config.width)
+    for request in engine.running:  # its pages are there before its tokens are
+        held[engine.allocator.locs(request.pages, request.stored, len(request.pages) * engine.config.width)] = False
+    return held
+
+
+def _ckv(engine: Engine) -> list[torch.Tensor]:
+    """Checksums ``[1, locs]`` of c-KV, read where the rules say that it is: on its owner, at loc // D. Layer by layer."""
+    d, rows = engine.config.dcp_size, (engine.allocator.pages + 1) * engine.config.page_size
+    found = []
+    for layer in range(engine.config.layers):
+        sums = torch.empty(rows * d, dtype=torch.int64)
+        for worker in engine.workers:
+            sums[worker.rank :: d] = _checksum(worker.arena.view(f"ckv.{layer}")[:rows].contiguous().view(torch.int64))
+        found.append(sums[None])
+    return found
+
+
+def _index_k(engine: Engine) -> list[torch.Tensor]:
+    """Checksums ``[ranks, locs]`` of index key and scale, as a kernel that guards nothing reads them. Layer by layer."""
+    locs = torch.arange((engine.allocator.pages + 1) * engine.config.width)
+    found = []
+    for layer in range(engine.config.layers):
+        sums = []
+        for worker in engine.workers:
+            buffer = worker.arena.buffers[f"index_k.{layer}"]
+            safe = torch.where(locs < buffer.reach, locs, -1)
+            keys, scales = ops.read_index_k(worker.arena.window(buffer.name), safe, engine.config.page_size)
+            whole = torch.cat([keys.view(torch.uint8), scales.reshape(-1, 1).view(torch.uint8)], 1).to(torch.int64)
+            sums.append(_checksum(whole))
+        found.append(torch.stack(sums))
+    return found
+
+
+def _checksum(words: torch.Tensor) -> torch.Tensor:
+    """``[n, k]`` int64 -> ``[n]``: exact for equality up to chance, wraps around."""
+    gen = torch.Generator().manual_seed(1)
+    odd = torch.randint(-(2**62), 2**62, (words.shape[1],), generator=gen) * 2 + 1
+    return (words * odd).sum(1)
+
+
+def _differ(quantity: str, got: torch.Tensor, want: torch.Tensor, held: torch.Tensor) -> tuple[int, int] | None:
+    """How many of how many differ, or None."""
+    if quantity in ("index-K", "c-KV"):
+        unlike, of = (got != want).any(0) & held, int(held.sum())  # on any rank; the other server has one
+    elif quantity == "top-k":
+        unlike, of = (got != want).any(-1), len(want)
+    else:
+        unlike, of = ((got - want).abs() > CLOSE * (1 + want.abs())).flatten(1).any(-1), len(want)
+    return (int(unlike.sum()), of) if unlike.any() else None

@@ -1,0 +1,182 @@
+"""What to say of a learner's answer: which of the six names of a case is wrong, and how; which figure of a record is, and how.
+
+Pure: from what was said and what is true to a sentence. The sentence names the mistake and not the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from dcplab.engine.configurator import ServerConfig, needed
+from dcplab.engine.space_tags import Space
+from dcplab.investigate import hidden_cases
+from dcplab.investigate.records import FIELDS, Finding, Value
+
+NAMES = ("buffer", "op", "rank", "loc", "row", "rows_available")
+WRITERS = {"write_ckv", "write_index_k", "load_cpu_copy"}
+MACHINE = {"dcplab": r"\d+\.\d+.*", "torch": r"\d+\.\d+.*"}  # figures of the machine that the record was made on
+
+
+def truth(n: int, seed: int) -> dict:
+    """``buffer``, ``op``, ``rank``, ``loc``, ``row``, ``rows_available`` of the first wrong operation of a case, and the
+    ``defect``. Runs the case's server, as its watcher is who knows."""
+    return hidden_cases.truth_of(hidden_cases.found(n, seed))
+
+
+def marks(said: Mapping, truth: Mapping) -> dict[str, bool]:
+    """Name -> whether it is right. Spelling counts, case and spaces around do not."""
+    return {name: _plain(said.get(name)) == _plain(truth[name]) for name in NAMES}
+
+
+def name_of_the_mistake(n: int, said: Mapping, truth: Mapping, config: ServerConfig) -> str | None:
+    """One sentence on the six names given for case ``n``, or None where all are right."""
+    given = {k: said.get(k) for k in NAMES}
+    if missing := [k for k in NAMES if given[k] is None]:
+        return f"Case {n} is not named yet: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing."
+    right = marks(said, truth)
+    for name, say in (
+        ("op", _op),
+        ("buffer", _buffer),
+        ("rank", _rank),
+        ("loc", _loc),
+        ("row", _row),
+        ("rows_available", _rows),
+    ):
+        if not right[name]:
+            return f"Case {n}: {say(given, truth, config)}"
+    return None
+
+
+def _op(given, truth, config) -> str:
+    if _plain(given["op"]) in {"silent", "crash", "alarm", "wrong answer"}:
+        return "that is the symptom; an operation has a name in the trace."
+    writes, wrote = truth["op"] in WRITERS, _plain(given["op"]) in WRITERS
+    if writes and not wrote:
+        return "that operation read what was wrong already. Who put it there?"
+    if wrote and not writes:
+        return "that write was right; what was wrong is where somebody looked for it."
+    return "that operation kept to its rule, or another came before it."
+
+
+def _buffer(given, truth, config) -> str:
+    (kind, _, layer), (right, _, at) = _plain(given["buffer"]).partition("."), truth["buffer"].partition(".")
+    if kind == right and layer == str(int(at) + 1):
+        return "that buffer lies behind and was hit; whose index left its own?"
+    if kind == right:
+        return "that is the right kind of buffer in another layer."
+    return "another buffer was used with a wrong index before that one."
+
+
+def _rank(given, truth, config) -> str:
+    owner = truth["loc"] % config.dcp_size
+    if given["rank"] == owner != truth["rank"]:
+        return "that rank owns the loc. Which rank used it wrongly, and first?"
+    return "that rank did it later, or not at all; the trace is in order."
+
+
+def _loc(given, truth, config) -> str:
+    if isinstance(given["loc"], int) and given["loc"] == truth["loc"] // config.dcp_size:
+        return "that is a row of its owner; the loc is the number before any division."
+    if isinstance(given["loc"], int) and given["loc"] > truth["loc"]:
+        return "there is a smaller loc that goes wrong in the same operation."
+    if isinstance(given["loc"], int) and given["loc"] < truth["loc"] and truth["row"] >= truth["rows_available"]:
+        return "that loc's index fits; which is the first beyond the buffer?"
+    return "that loc was used rightly, or in another operation."
+
+
+def _row(given, truth, config) -> str:
+    if given["row"] == truth["loc"] // config.dcp_size and truth["buffer"].startswith("index_k"):
+        return "nothing is divided for index-K; which index was used?"
+    if given["row"] == truth["loc"] // config.dcp_size:
+        return "that is the row it has on its owner; which index was used?"
+    return "the row is the index as it was used, in the buffer's own count."
+
+
+def _rows(given, truth, config) -> str:
+    rows, mine = truth["rows_available"], given["rows_available"]
+    if mine == rows - 1:
+        return "that is the last index there is; there is one more place than that."
+    if mine == config.size:
+        return "that is C; the buffer has a spare page too."
+    if mine == needed(config)[Space.LOC] != rows:
+        return "that is what it needs to have; how many places has it got?"
+    return "the number of places is that of this buffer on one rank."
+
+
+def figures_under(heading: str) -> list[str]:
+    return [f.key for f in FIELDS if f.heading == heading]
+
+
+def as_elsewhere(finding: Finding) -> bool:
+    """A version is that of the machine where the record was made, which need not be the one where it is checked."""
+    pattern = MACHINE.get(finding.key)
+    return finding.outcome == "wrong" and pattern is not None and re.fullmatch(pattern, finding.said) is not None
+
+
+def figure_of_the_mistake(findings: Sequence[Finding], figures: Mapping[str, Value]) -> str | None:
+    """One sentence on the first of these findings that is not right, or None."""
+    bad = next((f for f in findings if f.outcome != "right" and not as_elsewhere(f)), None)
+    if bad is None:
+        return None
+    if bad.outcome != "wrong":
+        return bad.sentence
+    says = _misread(bad, figures)
+    return f"{bad.key}: {says}" if says else f"{bad.key} is not what the run shows."
+
+
+# Figure -> (another figure that people put there, what to say then).
+_TAKEN_FOR = {
+    "largest_loc": (("largest_legal_loc", "that is what the allocator may issue; how far did it go?"),
+                    ("ckv_rows", "that counts rows; the watermark is a loc that held a token."),
+                    ("index_k_highest", "that slot was touched, for pages are read to their end.")),
+    "largest_legal_loc": (("largest_loc", "that loc was used; how far may the allocator go?"),
+                          ("index_k_needed", "that is how many there are; they count from 0."),
+                          ("size", "that is C, in rows of one rank; locs count all ranks.")),
+    "smallest_loc": (("page_size", "page 0 is never issued, and a page of the allocator is P * D locs."),),
+    "ckv_rows": (("size", "that is C without the spare page."),
+                 ("index_k_needed", "that counts locs; c-KV has rows of one rank.")),
+    "ckv_highest": (("ckv_rows", "that is how many rows there are; up to which one was written?"),),
+    "index_k_slots": (("index_k_needed", "that is what it needs; how many slots had it got?"),),
+    "index_k_needed": (("index_k_slots", "that is what it had; how many does every legal loc need?"),
+                       ("largest_legal_loc", "a largest index of n needs n + 1 places.")),
+    "index_k_highest": (("largest_legal_loc", "that loc is legal; how far was it used?"),),
+    "first_wrong_step": (("first_outside_step", "its index left the buffer; one was wrong long before."),),
+    "first_wrong_index": (("first_outside_index", "it is the first outside; one inside was wrong before."),),
+    "first_outside_step": (("first_wrong_step", "that step used a wrong space, but inside the buffer."),),
+    "first_outside_index": (("first_wrong_index", "that index is in a wrong space, but inside the buffer."),
+                            ("ckv_highest", "that is the last one outside; which was the first?")),
+    "fixed_long": (("long", "that is unpatched; this line is for the server with every patch."),),
+    "fixed_again": (("again", "that is unpatched; this line is for the server with every patch."),),
+    "again": (("fixed_again", "that is with every patch; this line is for the unpatched server."),),
+    "long": (("fixed_long", "that is with every patch; this line is for the unpatched server."),),
+}  # fmt: skip
+
+
+def _misread(finding: Finding, figures: Mapping[str, Value]) -> str | None:
+    said = _plain(finding.said)
+    for other, says in _TAKEN_FOR.get(finding.key, ()):
+        if said == _plain(figures[other]) != _plain(figures[finding.key]):
+            return says
+    if finding.key == "bytes_outside" and said.isdigit():
+        right, mine, ranks = int(figures["bytes_outside"]), int(said), int(figures["dcp_size"])
+        if mine * ranks == right:
+            return "that is one rank; all of them wrote."
+        if mine < right // 100:
+            return "that counts places; each place has its bytes."
+    if finding.key == "patches" and said != "none":
+        return "those are missing; this line is for the patches that are in force."
+    if finding.key == "verdict" and said == "right":
+        return "the fresh server was right; what did it come to in the end?"
+    return None
+
+
+def _plain(value: object) -> str:
+    return re.sub(r"(?<=\d),(?=\d{3}\b)", "", str(value).strip().lower())
+
+
+def seed_sentence(seed: object) -> str | None:
+    """Why this is no seed, or None."""
+    if isinstance(seed, int) and not isinstance(seed, bool):
+        return None
+    return f"{'None' if seed is None else repr(seed)} is no seed: put the number that your cases show."

@@ -1,0 +1,189 @@
+"""The report's own size, on a GPU: one button, and one to stop it. On a CPU the same story on a small server.
+
+The server runs in a process of its own: the notebook's never touches the GPU, and a stop is the end of that process.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import html
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+from dcplab import mode, paths
+from dcplab.errors import CourseError
+from dcplab.present.text_with_table import PRE, Words
+
+REPORT = ("--device", "cuda", "--dcp-size", "8", "--size", "455744", "--page-size", "64", "--stored")
+TOY = ("--device", "cpu", "--dcp-size", "4", "--stored")
+GRACE_S = 5.0
+DEFECTS = {"unpatched": "as it was reported", "none": "with every patch"}
+
+
+def command(defects: str = "unpatched") -> tuple[list[str], str]:
+    """The words for ``./course`` that run it here, and a sentence that says what it is."""
+    if defects not in DEFECTS:
+        raise CourseError(f"The server can run {' or '.join(DEFECTS)}, not {defects!r}.")
+    here = mode.current()
+    gpu = here.name == "gpu"
+    what = (
+        f"The report's own size on {here.device}: C = 455,744 rows a rank, P = 64, D = 8 ranks, one process; three DSA layers, "
+        "where the report's server has eleven."
+        if gpu
+        else f"The report's size needs a GPU. {here.reason} Here the same story runs on a small server: D = 4, P = 8, CPU."
+    )
+    return ["incident", "--defects", defects, *(REPORT if gpu else TOY)], what
+
+
+# The kernel's end is the server's: PR_SET_PDEATHSIG, SIGKILL.
+_LAUNCH = (
+    "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); from dcplab.investigate import report_size_button; "
+    "sys.exit(report_size_button.launched(sys.argv[1:]))"
+)
+
+
+def launched(words: Sequence[str]) -> int:
+    """The course's command line, in the server's own process. On a GPU one such server at a time, whoever starts it: in a
+    class that shares one, all would press at once, and no GPU holds ten."""
+    from dcplab.cli import main
+    from dcplab.sandbox import gpu_lock
+
+    with gpu_lock.turn("gpu" if "cuda" in words else "cpu", lambda text: print(text, file=sys.stderr, flush=True), large=True):
+        return main(list(words))
+
+
+class Job:
+    """``./course`` with some words, until it ends or is stopped. ``says(line)`` gets each line of its progress as it comes."""
+
+    def __init__(self, words: Sequence[str], says: Callable[[str], None]):
+        path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
+        self.stopped = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _LAUNCH, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,
+        )
+        self._says, self._errors = says, []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in self._process.stderr:
+            self._errors.append(line.rstrip())
+            del self._errors[:-20]
+            self._says(line.strip())
+
+    def wait(self) -> str:
+        """What it printed; if it failed, its last words."""
+        out = self._process.stdout.read()
+        self._process.wait()
+        self._reader.join(GRACE_S)
+        if self.stopped:
+            return "Stopped."
+        if self._process.returncode:
+            return "\n".join(["It did not end well:", *self._errors[-3:]])
+        return out.rstrip()
+
+    def stop(self) -> None:
+        """Ends the process; what it held is free when this returns."""
+        self.stopped = True
+        self._process.terminate()
+        try:
+            self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class AtScale:
+    """Two buttons and what the server says; as text, how to run it from a terminal. ``run()`` runs it here and now."""
+
+    def __init__(self, defects: str):
+        self.words, self.what = command(defects)
+        self.result: str | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.what}\n" + (self.result or f"Not run here. In a terminal: ./course {' '.join(self.words)}")
+
+    def run(self) -> Words:
+        """Run it and wait: for where there are no buttons."""
+        job = Job(self.words, lambda line: None)
+        try:
+            self.result = job.wait()
+        except BaseException:  # an interrupted cell leaves no server behind
+            job.stop()
+            raise
+        return Words(f"{self.what}\n\n{self.result}")
+
+    @functools.cached_property
+    def widget(self):
+        """The live view, an ipywidgets ``VBox``."""
+        return _buttons(self)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        page = f'<div class="dcplab-static">{PRE}{html.escape(repr(self))}</pre></div>'
+        display({"text/html": page, "text/plain": repr(self)}, raw=True)
+        try:
+            view = self.widget._repr_mimebundle_()
+        except Exception as error:  # no ipywidgets, or nobody to talk to: the text is there already
+            display({"text/plain": f"There are no buttons here ({type(error).__name__}: {error})."}, raw=True)
+            return
+        bundle, metadata = view if isinstance(view, tuple) else (view, {})
+        display({**bundle, "text/plain": "The buttons work where a kernel runs."}, raw=True, metadata=metadata)
+
+
+def at_scale(defects: str = "unpatched") -> AtScale:
+    """The incident at the report's size on a GPU, or small on a CPU; ``defects``: "unpatched", or "none" for every patch."""
+    return AtScale(defects)
+
+
+def _buttons(owner: AtScale):
+    import ipywidgets as w
+
+    from dcplab.viz.core import keyboard
+    from dcplab.viz.core.live import HIDE_STATIC, control
+
+    go, halt = control(w.Button, "run", "start the server", 80), control(w.Button, "stop", "end the server now", 80)
+    what, line, out = w.HTML(html.escape(owner.what)), w.HTML(), w.HTML()
+    halt.disabled = True
+    jobs: list[Job] = []
+
+    def says(text: str) -> None:
+        line.value = f'<div role="status" aria-live="polite">{html.escape(text)}</div>'
+
+    def work() -> None:
+        try:
+            owner.result = jobs[-1].wait()
+            out.value = f"{PRE}{html.escape(owner.result)}</pre>"
+            says("The server has ended." if not jobs[-1].stopped else "Stopped; nothing is left running.")
+        finally:
+            go.disabled, halt.disabled = False, True
+
+    def start(_) -> None:
+        go.disabled, halt.disabled = True, False
+        says("Starting ...")
+        out.value = ""
+        try:
+            jobs.append(Job(owner.words, says))
+        except OSError as error:
+            says(f"It cannot be started: {error}")
+            go.disabled, halt.disabled = False, True
+            return
+        threading.Thread(target=functools.partial(contextvars.copy_context().run, work), daemon=True).start()
+
+    go.on_click(start)
+    halt.on_click(lambda _: jobs[-1].stop() if jobs else None)
+    box = w.VBox([w.HTML(HIDE_STATIC), what, w.HBox([go, halt]), line, out, keyboard.keep()])
+    box.add_class("dcplab-live")
+    return box

@@ -1,0 +1,97 @@
+"""The table of the smallest failing case, for a part that brings none of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from dcplab.course.model import Case, Launch, Table
+from dcplab.judge.compare import short, wrong_places
+
+SHOWN = 4
+
+
+def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] = (), close: float | None = None) -> Table:
+    """Element by element where the result has the first argument's shape, with a loc's owner and row; else whole values."""
+    if isinstance(case, Launch):
+        return _buffers(case, got, expected, close)
+    given = arguments(case, names)
+    pairs = _pairs(got, expected, close)
+    first_name, first = next(iter(given.items()), ("", None))
+    if pairs is None or not _matches(first, expected):
+        return Table(("yours", "expected"), ((short(got), short(expected)),), _others(given, ""))
+    ids = first.reshape(-1).tolist() if isinstance(first, torch.Tensor) else [first]
+    size = given.get("dcp_size")
+    rows = []
+    for i, mine, right in pairs[:SHOWN]:
+        where = _owner_row(ids[i], size) if "loc" in first_name and isinstance(size, int) and size > 0 else ()
+        rows.append((str(ids[i]), *where, mine, right))
+    header = (first_name.rstrip("s") or "input", *(("owner", "row") if rows and len(rows[0]) == 5 else ()), "yours", "expected")
+    more = f" The first {SHOWN} that differ:" if len(pairs) > SHOWN else ""
+    return Table(header, tuple(rows), (_others(given, first_name) + more).strip())
+
+
+def raised(what: str, expected: Any) -> Table:
+    """For a call that ended in an exception, or returned where one is asked for."""
+    if expected is None:  # the part judges by rule, and has no result that is the right one
+        return Table(("yours",), ((what,),))
+    return Table(("yours", "expected"), ((what, expected if isinstance(expected, str) else short(expected)),))
+
+
+def arguments(case: Case, names: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a case by name; by number where the entry has no names for them."""
+    named = {names[i] if i < len(names) else f"argument {i}": value for i, value in enumerate(case.args)}
+    return named | dict(case.kwargs)
+
+
+def describe(case: Case | Launch, names: Sequence[str] = ()) -> str:
+    """A case in a line: its label and its inputs."""
+    if isinstance(case, Launch):
+        given: Mapping[str, Any] = {**case.buffers, "grid": case.grid, **case.constexprs}
+    else:
+        given = arguments(case, names)
+    inputs = ", ".join(f"{k} = {short(v)}" for k, v in given.items())
+    return f"{case.label}: {inputs}" if case.label else inputs
+
+
+def _owner_row(loc: int, size: int) -> tuple[str, str]:
+    return (str(loc % size), str(loc // size)) if loc >= 0 else ("none", "none")
+
+
+def _matches(first: Any, expected: Any) -> bool:
+    if isinstance(first, torch.Tensor):
+        return isinstance(expected, torch.Tensor) and first.shape == expected.shape
+    return type(first) is int and type(expected) in (int, bool)
+
+
+def _pairs(got: Any, expected: Any, close: float | None) -> list[tuple[int, str, str]] | None:
+    """(flat index, yours, expected) where they differ; None where they cannot be laid side by side."""
+    if type(got) is type(expected) and type(expected) in (int, bool):
+        return [(0, str(got), str(expected))] if got != expected else None
+    if not (isinstance(got, torch.Tensor) and isinstance(expected, torch.Tensor)):
+        return None
+    if got.shape != expected.shape or got.dtype != expected.dtype:
+        return None
+    mine, right = got.reshape(-1).tolist(), expected.reshape(-1).tolist()
+    return [(i, str(mine[i]), str(right[i])) for i in wrong_places(got, expected, close)] or None
+
+
+def _buffers(case: Launch, got: Any, expected: Any, close: float | None) -> Table:
+    rows = []
+    for name in case.writes:
+        pairs = _pairs(got[name], expected[name], close) if isinstance(got, dict) and name in got else None
+        if pairs is None and (not isinstance(got, dict) or name not in got):
+            rows.append((name, "", "nothing", short(expected[name])))
+        for i, mine, right in (pairs or [])[:SHOWN]:
+            rows.append((name, str(i), mine, right))
+    values = ", ".join(f"{k} = {v}" for k, v in case.constexprs.items())
+    return Table(
+        ("buffer", "element", "yours", "expected"), tuple(rows[:SHOWN]), f"grid {tuple(case.grid)}, {values}".rstrip(", ")
+    )
+
+
+def _others(given: Mapping[str, Any], first: str) -> str:
+    text = ", ".join(f"{k} = {short(v)}" for k, v in given.items() if k != first)
+    return f"{text}." if text else ""

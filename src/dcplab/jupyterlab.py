@@ -1,0 +1,249 @@
+"""Opens JupyterLab at a lab: which lab, whose notebook, on which port, with which settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dcplab import paths, progress
+from dcplab.course import catalog
+from dcplab.errors import CourseError
+
+# What JupyterLab starts from for a learner. These are defaults: what they change in its settings editor is theirs and wins.
+OVERRIDES = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": False},  # a saved figure holds all of plotly.js: 5 MB
+}
+# An instructor's and an author's tools, which a learner would stumble over; nbgrader's alone takes seconds to import.
+LAB_EXTENSIONS_OFF = ("@jupyter/nbgrader", "jupyterlab-jupytext")
+SERVER_EXTENSIONS_OFF = (
+    "nbgrader.server_extensions.formgrader",
+    "nbgrader.server_extensions.validate_assignment",
+    "nbgrader.server_extensions.assignment_list",
+    "nbgrader.server_extensions.course_list",
+    "jupyterlab_jupytext",
+)
+FIRST_PORT = 8888
+
+
+@dataclass(frozen=True)
+class Server:
+    """A JupyterLab about to be started: its command, its environment, and the address to open."""
+
+    argv: list[str]
+    env: dict[str, str]
+    url: str
+    probe: str
+    log: Path
+
+
+def choose(word: str | None) -> catalog.Lab:
+    """The lab that ``word`` names ("1", "01_index_spaces", a path to its notebook); for None, the first unfinished one."""
+    if word is not None:
+        return catalog.lab(Path(word).stem)
+    labs = catalog.labs()
+    if not labs:
+        raise CourseError(f"there are no labs under {paths.solutions()}; is this a whole checkout?")
+    return next((lab for lab in labs if not progress.finished(lab)), labs[0])
+
+
+def notebook_ready(lab: catalog.Lab, say: Callable[[str], None] = print) -> Path:
+    """The learner's notebook of ``lab``: made anew if it is missing, never touched if it is there, CourseError if broken."""
+    notebook = paths.labs() / lab.name / f"{lab.name}.ipynb"
+    if not notebook.exists():
+        from dcplab.author import build
+
+        build.write(build.make(lab))
+        say(f"{notebook.relative_to(paths.root())} was missing and has been made anew.")
+    check_readable(notebook)
+    return notebook
+
+
+def newer_version(lab: catalog.Lab, notebook: Path) -> str | None:
+    """A sentence if the learner's notebook was made from another version of the lab than the one that is here now."""
+    from dcplab.author import build
+
+    mine = check_readable(notebook).get("digest")
+    if mine in (None, build.make(lab).learner.metadata["dcplab"]["digest"]):
+        return None
+    return (
+        f"Your {notebook.name} is of another version of the lab; `./course reset {lab.number}` gives this one and keeps yours."
+    )
+
+
+def read_only(notebook: Path) -> str | None:
+    """A sentence if what is done in the learner's notebook could not be saved."""
+    if os.access(notebook, os.W_OK):
+        return None
+    return f"{notebook} may not be written to by you, so nothing you do in it is saved: work in a checkout of your own."
+
+
+def check_readable(notebook: Path) -> dict:
+    """The ``dcplab`` metadata of ``notebook``; CourseError, with what to do about it, if Jupyter could not open it."""
+    number = notebook.name[:2]
+    mend = f"`./course reset {number}` keeps your file as a dated backup and puts a fresh one in its place"
+    try:
+        text = notebook.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"{notebook} cannot be read ({error}); {mend}.") from error
+    if any(line.startswith("<<<<<<< ") for line in text.splitlines()):
+        raise CourseError(f"{notebook} holds the marks of an unfinished git merge; resolve them, or {mend}.")
+    try:
+        found = json.loads(text)
+        if not isinstance(found["cells"], list):
+            raise TypeError("cells is no list")
+        return dict(found.get("metadata", {}).get("dcplab", {}))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = "is empty" if not text.strip() else "is not a whole notebook (cut off, or not JSON)"
+        raise CourseError(f"{notebook} {what}; {mend}.") from error
+
+
+def free_port(ip: str, asked: int | None) -> int:
+    """The port asked for, or else the first free one from 8888 on."""
+    if asked is not None:
+        if not 1 <= asked <= 65535:
+            raise CourseError(f"--port {asked} is not a port: give one from 1 to 65535.")
+        if (error := _cannot_bind(ip, asked)) is not None:
+            raise CourseError(f"port {asked} on {ip} cannot be used ({error}); leave --port out, and a free one is taken.")
+        return asked
+    for port in range(FIRST_PORT, FIRST_PORT + 200):
+        if (error := _cannot_bind(ip, port)) is None:
+            return port
+    raise CourseError(f"no port from {FIRST_PORT} to {FIRST_PORT + 199} on {ip} can be used ({error}); name one with --port.")
+
+
+def _cannot_bind(ip: str, port: int) -> str | None:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(ip or "0.0.0.0", port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as tornado binds
+            probe.bind(address)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Server:
+    """The JupyterLab of this checkout, opened at ``notebook``, with settings for learners kept under the state folder."""
+    jupyter = paths.state_dir() / "jupyter"
+    settings, config = jupyter / "settings", jupyter / "config"
+    _write_json(settings / "overrides.json", OVERRIDES)
+    _write_json(settings / "page_config.json", {"disabledExtensions": dict.fromkeys(LAB_EXTENSIONS_OFF, True)})
+    extensions = {"jpserver_extensions": dict.fromkeys(SERVER_EXTENSIONS_OFF, False)}
+    _write_json(config / "jupyter_server_config.json", {"ServerApp": extensions})
+    port = free_port(ip, port)
+    token = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
+    argv = [sys.executable, "-m", "jupyterlab", "--no-browser", "-y", "--log-level=WARN"]
+    argv += [f"--ip={ip}", f"--port={port}", "--ServerApp.port_retries=0"]
+    argv += [f"--ServerApp.root_dir={paths.root()}", f"--LabApp.app_settings_dir={settings}"]
+    argv += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    if hasattr(os, "getuid") and os.getuid() == 0:
+        argv.append("--allow-root")
+    env = os.environ | {
+        "JUPYTER_TOKEN": token,  # in the environment, not on the command line, where other users could read it
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [str(config), os.environ.get("JUPYTER_CONFIG_PATH")])),
+        "JUPYTER_PREFER_ENV_PATH": "1",  # this environment's kernel, not one of the same name in the home folder
+        "JUPYTERLAB_WORKSPACES_DIR": str(jupyter / "workspaces"),  # tabs of other projects stay away
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+    }
+    everywhere = ip in ("", "0.0.0.0", "::", "*")
+    host = "127.0.0.1" if everywhere else f"[{ip}]" if ":" in ip else ip
+    shown = socket.gethostname() if everywhere else host
+    where = notebook.relative_to(paths.root()).as_posix()
+    return Server(
+        argv=argv,
+        env=env,
+        url=f"http://{shown}:{port}/lab/tree/{where}?token={token}",
+        probe=f"http://{host}:{port}/api?token={token}",
+        log=jupyter / "server.log",
+    )
+
+
+def _write_json(path: Path, what: dict) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(what, indent=1) + "\n", encoding="utf-8")
+
+
+def start(command: Server) -> subprocess.Popen:
+    """Starts it. Its log goes to a file, and Ctrl-C reaches us alone: we stop it in order."""
+    with command.log.open("wb") as log:
+        return subprocess.Popen(command.argv, env=command.env, stdout=log, stderr=log, start_new_session=True)
+
+
+def wait(process: subprocess.Popen, command: Server, patience: float = 120.0) -> None:
+    """Until the server answers; CourseError, with its log's last line, if it does not."""
+    deadline = time.monotonic() + patience
+    while not _answers(command.probe):
+        if process.poll() is not None or time.monotonic() > deadline:
+            lines = [line for line in command.log.read_text(errors="replace").splitlines() if line.strip()]
+            why = "ended at once" if process.poll() is not None else f"did not answer in {patience:.0f} s"
+            said = lines[-1].strip() if lines else "it said nothing"
+            raise CourseError(f"JupyterLab {why}: {said} (all of it: {command.log})")
+        time.sleep(0.1)
+
+
+def stop(process: subprocess.Popen) -> None:
+    """Ends the server and its kernels: politely, then not."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=1):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def browser_here() -> webbrowser.BaseBrowser | None:
+    """A browser with a window, if there is one: a text browser in this terminal would only hide the address."""
+    if not any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")):
+        return None
+    try:
+        return webbrowser.get()
+    except webbrowser.Error:
+        return None
+
+
+def run(lab: catalog.Lab, ip: str, port: int | None, browser: bool) -> int:
+    """`./course lab`: serve until Ctrl-C."""
+    notebook = notebook_ready(lab)
+    command = server(notebook, ip, port)
+    print(f"Starting JupyterLab at {notebook.relative_to(paths.root())} ...", flush=True)
+    for sent in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal too: no server is left behind
+        signal.signal(sent, lambda number, _: sys.exit(128 + number))
+    process = start(command)
+    try:
+        for note in filter(None, (read_only(notebook), newer_version(lab, notebook))):
+            print(note)
+        wait(process, command)
+        opened = browser and (window := browser_here()) is not None and window.open(command.url)
+        line = "-" * min(shutil.get_terminal_size().columns, 100)
+        print(f"{line}\n{'Opened in your browser. Its address:' if opened else 'Open this address in a browser:'}\n")
+        print(f"    {command.url}\n\nCtrl-C here stops it. Its log: {command.log}\n{line}", flush=True)
+        process.wait()
+        return 0 if process.returncode == 0 else 2
+    except KeyboardInterrupt:
+        print("\nStopping JupyterLab; your notebook stays as it was last saved.", flush=True)
+        return 0
+    finally:
+        stop(process)

@@ -1,0 +1,1 @@
+"""A learner's notebook on disk: read, reset, copied."""

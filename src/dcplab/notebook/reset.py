@@ -1,0 +1,118 @@
+"""A learner's notebook on disk: their answer out of it, and a starter back into it, with a dated copy of what was there."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from dcplab import paths, progress
+from dcplab.course.catalog import Lab
+from dcplab.course.model import Part
+from dcplab.errors import CourseError
+from dcplab.notebook import backup
+from dcplab.notebook.extract import Program, extract
+
+ANEW = "Its points, hints and prediction start anew."
+
+
+def path_of(lab: Lab) -> Path:
+    """Where the learner's notebook of a lab lies."""
+    return paths.labs() / lab.name / f"{lab.name}.ipynb"
+
+
+def program(lab: Lab, part: Part, answer: Path | None = None) -> Program:
+    """The answer in the learner's notebook; or in ``answer``: a notebook, or a .py file that holds the answer cell alone."""
+    path = answer or path_of(lab)
+    if not path.exists():
+        made = "" if answer else f"; `./course lab {lab.number}` makes it"
+        raise CourseError(f"There is no {path}{made}.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as e:
+        raise CourseError(f"{path} cannot be read as text ({e}).") from e
+    folder = str(path.resolve().parent)
+    if path.suffix == ".ipynb":
+        return extract(code_cells(text, path, "" if answer else _way_out(lab)), part.names, folder)
+    # The lab's own imports stand before an answer that comes alone.
+    found = extract([*lab.setup(), text], part.names, folder)
+    return found
+
+
+def code_cells(text: str, path: Path, way_out: str = "") -> list[str]:
+    """The sources of a notebook's code cells, in document order. ``way_out`` is said where it is no notebook."""
+    cells = _notebook(text, path, way_out).get("cells", [])
+    return [_source(c) for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
+
+
+def cell(lab: Lab, identity: str) -> str:
+    """Puts one part's starter back into the notebook on disk. Returns a sentence that names the copy."""
+    part = lab.part(identity)
+    path = path_of(lab)
+    if not path.exists():
+        raise CourseError(f"There is no {path}; `./course lab {lab.number}` makes it.")
+    nb = _notebook(path.read_text(encoding="utf-8-sig"), path, _way_out(lab))
+    at = _answer_cell(nb, part)
+    if at is None:
+        raise CourseError(
+            f"No cell of {path.name} holds {part.id} or defines `{part.entry}`; `reset {lab.number}` restores the lab."
+        )
+    starter = lab.starter_cell(part.id)
+    if _source(nb["cells"][at]) == starter:
+        progress.forget(lab.name, part.id)
+        return f"{part.id} in {path.name} already is its starter. {ANEW}"
+    kept = backup.keep(path)
+    nb["cells"][at] |= {"source": starter.splitlines(keepends=True), "outputs": [], "execution_count": None}
+    _write(path, json.dumps(nb, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    progress.forget(lab.name, part.id)
+    return f"{part.id} in {path.name} is its starter again. {ANEW} Your notebook as it was: {kept}"
+
+
+def notebook(lab: Lab) -> str:
+    """Writes a whole lab's notebook anew. Returns a sentence that names the copy of the old one."""
+    from dcplab.author import build
+
+    path = path_of(lab)
+    kept = backup.keep(path) if path.exists() else None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, build.to_text(build.make(lab).learner))
+    progress.forget(lab.name)
+    return f"{path.name} is as it was at the start." + (f" Your notebook as it was: {kept}" if kept else "")
+
+
+def _answer_cell(nb: dict[str, Any], part: Part) -> int | None:
+    """The cell that is marked as the part's answer, else the last that binds its entry."""
+    cells = nb.get("cells", [])
+    for i, c in enumerate(cells):
+        grade_id = c.get("metadata", {}).get("nbgrader", {}).get("grade_id") if isinstance(c, dict) else None
+        if grade_id == part.id:
+            return i
+    code = [i for i, c in enumerate(cells) if isinstance(c, dict) and c.get("cell_type") == "code"]
+    return next((i for i in reversed(code) if extract([_source(cells[i])], part.entry).problem is None), None)
+
+
+def _way_out(lab: Lab) -> str:
+    return f" `./course reset {lab.number}` keeps a copy of it and makes it anew."
+
+
+def _notebook(text: str, path: Path, way_out: str = "") -> dict[str, Any]:
+    try:
+        nb = json.loads(text)
+    except ValueError as e:
+        why = "git's conflict marks are in it" if "\n<<<<<<< " in text else e
+        raise CourseError(f"{path} is no readable notebook ({why}).{way_out}") from e
+    if not isinstance(nb, dict) or not isinstance(nb.get("cells"), list):
+        raise CourseError(f"{path} is no notebook: it has no list of cells.{way_out}")
+    return nb
+
+
+def _source(cell: dict[str, Any]) -> str:
+    source = cell.get("source", "")
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
+
+
+def _write(path: Path, text: str) -> None:
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)

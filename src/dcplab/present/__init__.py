@@ -1,0 +1,1 @@
+"""Facts in words, as text and as HTML."""

@@ -1,0 +1,41 @@
+"""What a tool tells: a head, a table, and a note. Text in a terminal; in a notebook a table that scrolls where it is wide."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from dcplab.course.model import Table
+from dcplab.present.display import Shown
+
+# JupyterLab breaks the lines of a pre between any two letters.
+PRE = '<pre style="white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere">'
+
+
+class Words(Shown):
+    """Lines of text that break between words."""
+
+    def _repr_html_(self) -> str:
+        return f"{PRE}{html.escape(self.text)}</pre>"
+
+
+class Told(Shown):
+    """``head`` and ``note`` are sentences; ``rows`` are cells of anything, under ``header``."""
+
+    def __init__(self, head: str, header: Sequence[str], rows: Sequence[Sequence], note: str):
+        self.head, self.note = head, note
+        self.table = Table(tuple(header), tuple(tuple(str(cell) for cell in row) for row in rows))
+        super().__init__("\n".join([head, "", *_grid(self.table), "", note]))
+
+    def _repr_html_(self) -> str:
+        from dcplab.present.table import to_html  # here, so that a grader needs no plotly
+
+        table = f'<div style="overflow-x:auto">{to_html(self.table)}</div>'
+        return f"<p>{html.escape(self.head)}</p>{table}<p>{html.escape(self.note)}</p>"
+
+
+def _grid(table: Table) -> list[str]:
+    """Columns, aligned to the left."""
+    lines = [table.header, *table.rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(table.header))]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]

@@ -1,0 +1,297 @@
+"""What runs in the disposable child: answers on inputs, each outcome sent back as bytes as soon as it is known.
+
+The child never holds an expected value. Its records say what an answer returned, raised or touched; whether that is right is
+decided by the parent. A record that is forged here can therefore say nothing that the answer could not have returned.
+"""
+
+from __future__ import annotations
+
+import builtins
+import faulthandler
+import functools
+import io
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dcplab.sandbox import audit_hook, codec
+from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
+from dcplab.sandbox.kernels.canary_buffers import Arena
+from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
+from dcplab.sandbox.kernels.interpreter_limits import watched
+
+RECORD_LIMIT = 64 << 20
+_FAULTS = ("CUDA error", "an illegal memory access", "misaligned address", "device-side assert")
+
+
+def main(job_fd: int, result_fd: int) -> None:
+    """Runs one job and ends the process. Never returns."""
+    job = codec.decode(_read_all(job_fd))
+    limits = job["limits"]
+    faulthandler.register(signal.SIGUSR1, file=os.fdopen(os.dup(2), "w"), all_threads=False)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"],) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if job["mode"] == "cpu":
+        resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
+    builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may take for granted
+    folder = Path(job["scratch"])
+    os.chdir(folder)  # what an answer writes without a path goes when the run goes
+    audit_hook.install(folder, job["forbidden"], job["may_import"])
+    send = _sender(result_fd, job["key"])
+    for number, program in enumerate(job["programs"]):
+        path = folder / f"answer{number}.py"
+        path.write_text(program["source"], encoding="utf-8")
+        if program["folder"] and not audit_hook.within(program["folder"], [os.path.realpath(f) for f in job["forbidden"]]):
+            sys.path.append(program["folder"])
+        run_program(path, program["entry"], job, lambda record, n=number: send(record | {"program": n}))
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # the answer may have closed it; its output is not worth its result
+            pass
+    os._exit(0)
+
+
+def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[dict], None]) -> None:
+    """Loads one answer and runs it on every case. Sends a record a case; one record with case -1 if it does not load."""
+    try:
+        module = types.ModuleType("__main__")  # as in a notebook; Triton and inspect find its source by this file
+        module.__file__ = str(path)
+        sys.modules["__main__"] = module
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
+        calls = {name: getattr(module, name) for name in {entry, *(case.get("call") or entry for case in job["cases"])}}
+        if job["drive"]:
+            space: dict[str, Any] = {}
+            exec(compile(job["drive"]["source"], audit_hook.DRIVE, "exec"), space)
+            calls = {name: functools.partial(space[job["drive"]["name"]], call) for name, call in calls.items()}
+    except BaseException as e:  # SystemExit and KeyboardInterrupt too: whatever an answer raises is its own outcome
+        send({"case": -1, "raised": _raised(e, path)})
+        send({"case": "end"})
+        return
+    for number, case in enumerate(job["cases"]):
+        started, call = time.perf_counter(), calls[case.get("call") or entry]
+        record = _run_launch(call, case, job, path) if case["kind"] == "launch" else _run_case(call, case, job, path)
+        send({"case": number, "seconds": time.perf_counter() - started} | record)
+        if record.get("raised", {}).get("fault"):
+            os._exit(0)  # the CUDA context is lost for good, and with it every later case
+    send({"case": "end"})
+
+
+def _run_case(call: Callable, case: Mapping, job: Mapping, path: Path) -> dict:
+    to = _on_device(job["mode"])
+    args, kwargs = (_each_tensor(codec.decode(case[part]), to) for part in ("args", "kwargs"))
+    given = [*enumerate(args), *kwargs.items()]
+    before = {key: codec.encode(value) for key, value in given}
+    writes, events, record = set(case["writes"]), [], {}
+    try:
+        result = call(*args, **kwargs)
+        _settle(job["mode"])
+        record["returned"] = _fits(result)
+    except BaseException as e:
+        record["raised"] = _raised(e, path)
+        result = None
+        if record["raised"]["fault"]:
+            return record
+    for key, value in given:
+        if key in writes:
+            if _outside_view_changed(before[key], value):
+                events.append({"kind": "between", "argument": key})
+        elif codec.encode(value) != before[key]:
+            events.append({"kind": "changed", "argument": key})
+    shared = _storages(result) if not writes else {}
+    events += [{"kind": "shares", "argument": key} for key, value in given if shared.keys() & _storages(value).keys()]
+    if writes:
+        record["written"] = {key: value for key, value in given if key in writes}
+        record["returned"] = None  # what such an entry returns is ignored
+    return record | {"events": events}
+
+
+def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
+    if job["mode"] == "compile":
+        return _compile(kernel, case, path)
+    buffers = codec.decode(case["buffers"])
+    were = {name: codec.tensor_bytes(t) for name, t in buffers.items()}
+    on_gpu = job["mode"] == "gpu"
+    arena = Arena(buffers, "cuda" if on_gpu else "cpu")
+    guard = None if on_gpu else Guard(arena.views)
+    args, ends, record, doubts = [], [], {}, []
+    for kind, value, dtype, before in codec.decode(case["args"]):
+        if kind == "value":
+            args.append(value)
+            continue
+        dtype = codec.dtype_named(dtype) if dtype else buffers[value].dtype
+        if on_gpu:
+            whole = _end_of_larger(arena.views[value], before * dtype.itemsize) if before else arena.views[value]
+            args.append(whole.view(dtype))
+            ends += [(arena.views[value], whole)] if before else []
+        else:
+            args.append(guard.pointer(value, dtype, before))
+    try:
+        if not _is_kernel(kernel):
+            raise TypeError(f"this is a {type(kernel).__name__}, not a Triton kernel: is @triton.jit above it?")
+        if on_gpu:
+            kernel[case["grid"]](*args, **case["constexprs"])
+            _settle("gpu")
+            for view, whole in ends:
+                view.view(-1).view(torch.uint8).copy_(whole[-view.numel() * view.element_size() :])
+        else:
+            with guarded(guard), watched(casts=not case["exact"]) as doubts:
+                kernel[case["grid"]](*args, **case["constexprs"])
+    except BaseException as e:
+        record["raised"] = _raised(e, path)
+        if record["raised"]["fault"]:
+            return record
+    events = [] if guard is None else list(guard.events)
+    events += arena.touched()
+    after = {name: view.cpu() for name, view in arena.views.items()}
+    for name, view in after.items():
+        if name not in case["writes"] and codec.tensor_bytes(view) != were[name]:
+            events.append({"kind": "changed", "argument": name})
+    return record | {
+        "written": {name: after[name] for name in case["writes"]},
+        "events": events,
+        "doubts": list(doubts),
+    }
+
+
+def _compile(kernel: Any, case: Mapping, path: Path) -> dict:
+    try:
+        return {"compiled": compile_launch(kernel, case)}
+    except BaseException as e:
+        return {"raised": _raised(e, path)}
+
+
+def _end_of_larger(view: torch.Tensor, before: int) -> torch.Tensor:
+    """A larger allocation in bytes whose end holds what ``view`` holds: Triton refuses a pointer into no allocation."""
+    content = view.reshape(-1).view(torch.uint8)
+    whole = torch.empty(before + content.numel(), dtype=torch.uint8, device=view.device)
+    whole[before:] = content
+    return whole
+
+
+def _is_kernel(value: Any) -> bool:
+    """Whether Triton made it: what merely has ``run`` and ``[grid]`` is Python that computes on the host."""
+    from triton.runtime import autotuner, interpreter, jit
+
+    while type(value) in (autotuner.Autotuner, autotuner.Heuristics):
+        value = value.fn
+    return type(value) in (jit.JITFunction, interpreter.InterpretedFunction)
+
+
+def _raised(e: BaseException, path: Path) -> dict:
+    while type(e).__name__ == "InterpreterError" and e.__cause__ is not None:  # Triton's wrapping of the kernel's own error
+        e = e.__cause__
+    try:
+        message = str(e)[:2000]
+    except Exception:  # a stranger's __str__
+        message = ""
+    frames = [f for f in traceback.extract_tb(e.__traceback__)]
+    mine = [f.lineno for f in frames if f.filename == str(path)]
+    start = next((i for i, f in enumerate(frames) if f.filename == str(path)), 0)
+    text = "".join(traceback.format_list(frames[start:])) if mine else "".join(traceback.format_list(frames[-3:]))
+    if isinstance(e, SyntaxError) and e.filename == str(path):
+        mine = [e.lineno]
+    return {
+        "type": type(e).__name__,
+        "is_a": [c.__name__ for c in type(e).__mro__],
+        "message": message,
+        "line": mine[-1] if mine else None,
+        "traceback": f"{text[-6000:]}{type(e).__name__}: {message}".replace(str(path), "answer.py"),
+        "fault": any(word in message for word in _FAULTS) and "cuda" in message.lower(),
+        "refused": isinstance(e, audit_hook.Refused),
+    }
+
+
+def _sender(fd: int, key: bytes) -> Callable[[dict], None]:
+    def send(record: dict) -> None:
+        try:
+            body = codec.encode(record, compact=True, limit=RECORD_LIMIT)
+        except codec.CodecError as e:
+            body = codec.encode({k: record[k] for k in ("case", "program")} | {"too_large": str(e)})
+        data = memoryview(key + len(body).to_bytes(8, "little") + body)
+        while data:
+            data = data[os.write(fd, data) :]
+
+    return send
+
+
+def _fits(result: Any) -> Any:
+    """The result, its tensors on the CPU. What cannot travel becomes a description, so that one bad case costs no other."""
+    try:
+        result = _each_tensor(result, lambda t: t.detach().cpu() if type(t) is torch.Tensor and t.device.type == "cuda" else t)
+        codec.encode(result, compact=True, limit=RECORD_LIMIT // 2)
+        return result
+    except Exception as e:
+        return codec.Other(type(result).__name__, str(e)[:200])
+
+
+def _outside_view_changed(before: bytes, tensor: Any) -> bool:
+    """Whether bytes of the storage that are no element of the view differ from what they were."""
+    if not isinstance(tensor, torch.Tensor):
+        return False
+    old = codec.decode(before)
+    if tensor.shape != old.shape or tensor.stride() != old.stride() or tensor.storage_offset() != old.storage_offset():
+        return True
+    new = codec.decode(codec.encode(tensor))
+    new.copy_(old)
+    return codec.storage_bytes(new) != codec.storage_bytes(old)
+
+
+def _storages(value: Any) -> dict[int, None]:
+    found: dict[int, None] = {}
+
+    def note(t):
+        if t.layout is torch.strided and t.untyped_storage().nbytes():
+            found[t.untyped_storage().data_ptr()] = None
+        return t
+
+    _each_tensor(value, note)
+    return found
+
+
+def _each_tensor(value: Any, change: Callable, depth: int = 0) -> Any:
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if depth > codec.DEPTH:  # it cannot travel anyhow; a list may hold itself
+        return value
+    if type(value) in (list, tuple):
+        return type(value)(_each_tensor(v, change, depth + 1) for v in value)
+    if type(value) is dict:
+        return {k: _each_tensor(v, change, depth + 1) for k, v in value.items()}
+    return value
+
+
+def _on_device(mode: str) -> Callable:
+    if mode != "gpu":
+        return lambda t: t
+
+    def move(t: torch.Tensor) -> torch.Tensor:
+        # The storage moves, so that strides and what lies between the elements arrive too.
+        storage = t.untyped_storage().cuda() if t.untyped_storage().nbytes() else t.cuda().untyped_storage()
+        return torch.empty(0, dtype=t.dtype, device="cuda").set_(storage, t.storage_offset(), t.shape, t.stride())
+
+    return move
+
+
+def _settle(mode: str) -> None:
+    if mode == "gpu":
+        torch.cuda.synchronize()
+
+
+def _address_space() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def _read_all(fd: int) -> bytes:
+    with io.FileIO(fd) as f:
+        f.seek(0)
+        return f.readall()

@@ -1,0 +1,77 @@
+"""All buffers of one launch in a single allocation, with canary bands before, between and after them.
+
+A store outside a buffer then changes a band, which is found by reading the bands back. It works alike on a GPU, where such
+a store raises nothing, and costs one comparison of the bands. A band cannot show a load: on a CPU the guard does.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from dcplab.sandbox.kernels.bounds_guard import report
+
+ALIGN = 256
+PERIOD = 8191
+SMALLEST, LARGEST = 1 << 14, 1 << 24
+
+
+class Arena:
+    """``views`` are the buffers, by name, contiguous, on ``device``, holding copies of what they were given."""
+
+    def __init__(self, buffers: Mapping[str, torch.Tensor], device: str = "cpu"):
+        sizes = {name: t.numel() * t.element_size() for name, t in buffers.items()}
+        # A raw loc is up to D times past a pool of rows: a band of 16 buffers catches it and still says whose it was.
+        self.band = _round_up(min(max(16 * max(sizes.values(), default=0), SMALLEST), LARGEST))
+        self.spans: dict[str, tuple[int, int]] = {}
+        at = self.band
+        for name, size in sizes.items():
+            self.spans[name] = (at, at + size)
+            at = _round_up(at + size) + self.band
+        self.memory = _pattern(at, device)
+        self.views, self.dtypes = {}, {}
+        for name, t in buffers.items():
+            low, high = self.spans[name]
+            raw = self.memory[low:high]
+            view = raw.view(t.dtype).view(t.shape) if t.numel() else torch.empty(t.shape, dtype=t.dtype, device=device)
+            view.copy_(t)
+            self.views[name], self.dtypes[name] = view, t.dtype
+
+    def touched(self) -> list[dict[str, Any]]:
+        """A report for each band that changed: the changed element nearest to a buffer, and how many bytes changed."""
+        found = []
+        edges = [(None, 0), *((name, high) for name, (_, high) in self.spans.items())]
+        for (before, low), (after, high) in zip(
+            edges, [*((name, low) for name, (low, _) in self.spans.items()), (None, len(self.memory))], strict=True
+        ):
+            changed = (self.memory[low:high] != _pattern(high, self.memory.device, low)).nonzero().flatten()
+            if not len(changed):
+                continue
+            first, last = low + int(changed[0]), low + int(changed[-1])
+            # Charged to the buffer whose edge is nearer.
+            if after is None or (before is not None and first - low <= high - 1 - last):
+                name, byte = before, first
+            else:
+                name, byte = after, last
+            start, end = self.spans[name]
+            width = self.dtypes[name].itemsize
+            found.append(report("store", name, (byte - start) // width, (end - start) // width, len(changed)))
+        return found
+
+
+def _pattern(end: int, device, start: int = 0) -> torch.Tensor:
+    """Bytes ``start`` to ``end`` of the canary. Its period is a prime: a copy of a band elsewhere does not pass for it."""
+    tile, skip = _tile(torch.device(device)), start % PERIOD
+    return tile.repeat(-(-(skip + end - start) // PERIOD))[skip : skip + end - start]
+
+
+@functools.cache
+def _tile(device: torch.device) -> torch.Tensor:
+    return ((torch.arange(PERIOD, device=device) * 131 + 89) % 251 + 2).to(torch.uint8)
+
+
+def _round_up(n: int) -> int:
+    return -(-n // ALIGN) * ALIGN

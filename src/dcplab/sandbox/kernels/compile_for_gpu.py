@@ -1,0 +1,72 @@
+"""Whether a kernel that the interpreter runs is one that Triton can compile: for Hopper (sm_90), on a machine without a GPU.
+
+The interpreter is Python: it takes numpy in a kernel's body, a block size that is no constexpr, a length that is no power of
+two. Runs in a child of a server that was started without ``TRITON_INTERPRET``; nothing is launched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from dcplab.sandbox import codec
+
+TARGET = "sm_90"
+_NAMES = {
+    torch.bool: "i1",
+    torch.uint8: "u8",
+    torch.int8: "i8",
+    torch.int16: "i16",
+    torch.int32: "i32",
+    torch.int64: "i64",
+    torch.float16: "fp16",
+    torch.bfloat16: "bf16",
+    torch.float32: "fp32",
+    torch.float64: "fp64",
+    torch.float8_e4m3fn: "fp8e4nv",
+    torch.float8_e5m2: "fp8e5",
+}
+
+
+def compile_launch(kernel: Any, case: Mapping[str, Any]) -> bool:
+    """Compiles ``kernel`` for one packed launch; raises what Triton raises. False if it is autotuned: that chooses on a GPU."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    from triton.runtime.jit import JITFunction
+
+    if type(kernel) is not JITFunction:
+        return False
+    signature, constants = {}, {}
+    given = dict(zip((p.name for p in kernel.params), _arguments(case), strict=False))
+    given |= {name: ("value", value) for name, value in case["constexprs"].items()}
+    for place, parameter in enumerate(kernel.params):
+        kind, value = given.get(parameter.name, ("value", parameter.default))
+        if parameter.is_constexpr:
+            signature[parameter.name], constants[(place,)] = "constexpr", value
+        else:
+            signature[parameter.name] = value if kind == "type" else _type(value)
+    source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
+    triton.compile(source, target=GPUTarget("cuda", int(TARGET.removeprefix("sm_")), 32))
+    return True
+
+
+def _arguments(case: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The positional arguments of a packed launch: ``("type", "*i64")`` for a buffer, else ``("value", value)``."""
+    buffers = codec.decode(case["buffers"])
+    return [
+        ("value", value)
+        if kind == "value"
+        else ("type", f"*{_NAMES[codec.dtype_named(dtype) if dtype else buffers[value].dtype]}")
+        for kind, value, dtype, _ in codec.decode(case["args"])
+    ]
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "i1"
+    if isinstance(value, int):
+        return "i32" if -(2**31) <= value < 2**31 else "i64"
+    return "fp32"

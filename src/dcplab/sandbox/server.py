@@ -1,0 +1,155 @@
+"""The warm process that children are forked from: ``python -m dcplab.sandbox.server FD``.
+
+It imports torch and Triton once and touches no device, so that a fork is ready in milliseconds and its CUDA context is its own.
+It runs no answer and holds no input: a job reaches a child through a file descriptor that the server only passes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import sys
+
+PDEATHSIG, SUBREAPER = 1, 36  # prctl(2)
+_prctl = ctypes.CDLL(None).prctl
+
+
+def main(fd: int) -> None:
+    control = socket.socket(fileno=fd)
+    # Orphans of a child come to us, however they detached themselves, and are ended when it ends.
+    _prctl(SUBREAPER, 1, 0, 0, 0)
+    _preload()
+    wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for stop in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C in a notebook is for the notebook; we go when our parent goes
+        signal.signal(stop, signal.SIG_IGN)
+    control.send(b"ready")
+    children: dict[int, socket.socket] = {}
+    while True:
+        links = {link.fileno(): pid for pid, link in children.items()}
+        ready, _, _ = select.select([control, wake_read, *children.values()], [], [])
+        for source in ready:
+            if source is control:
+                if not _fork_one(control, children, (wake_read, wake_write)):
+                    for pid in children:
+                        _kill(pid)
+                    _end_orphans(set())
+                    os._exit(0)  # at once: taking torch down politely takes seconds
+            elif source is wake_read:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(wake_read, 4096)
+            elif (pid := links[source.fileno()]) in children:
+                # "kill", or the other end is gone: either way nobody wants the child any more.
+                with contextlib.suppress(OSError):
+                    source.recv(16)
+                _kill(pid)
+        _reap(children)
+
+
+def _preload() -> None:
+    import numpy  # noqa: F401
+    import torch
+    import triton.language  # noqa: F401
+
+    torch.set_num_threads(1)  # a fork is safe only while no thread pool was started
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        from dcplab.sandbox import warmup
+
+        warmup.run()
+    import dcplab.sandbox.child  # noqa: F401
+
+
+def _fork_one(control: socket.socket, children: dict[int, socket.socket], mine: tuple[int, ...]) -> bool:
+    data, fds, _, _ = socket.recv_fds(control, 4096, 5)
+    if not data:
+        return False
+    job, result, out, err, link = fds
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become_child(job, result, out, err, [control.fileno(), link, *mine, *(c.fileno() for c in children.values())])
+        finally:
+            os._exit(70)
+    for fd in (job, result, out, err):
+        os.close(fd)
+    children[pid] = socket.socket(fileno=link)
+    children[pid].send(json.dumps({"pid": pid}).encode())
+    return True
+
+
+def _become_child(job: int, result: int, out: int, err: int, close: list[int]) -> None:
+    os.setsid()
+    _prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    for fd in close:
+        os.close(fd)
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (out, 1), (err, 2)):
+        os.dup2(source, target)
+        os.close(source)
+    sys.stdin, sys.stdout, sys.stderr = (open(n, mode, closefd=False) for n, mode in ((0, "r"), (1, "w"), (2, "w")))
+    from dcplab.sandbox import child
+
+    child.main(job, result)
+
+
+def _kill(pid: int) -> None:
+    for end in (os.killpg, os.kill):  # the group may not exist yet
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            end(pid, signal.SIGKILL)
+
+
+def _reap(children: dict[int, socket.socket]) -> None:
+    ended = [pid for pid in children if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None]
+    for pid in ended:
+        _kill(pid)  # the rest of its group, while its zombie still keeps the id from being used again
+        _, status = os.waitpid(pid, 0)
+        link = children.pop(pid)
+        _end_orphans(set(children))
+        with contextlib.suppress(OSError):
+            link.send(json.dumps({"exit": os.waitstatus_to_exitcode(status)}).encode())
+        link.close()
+    if ended:
+        with contextlib.suppress(ChildProcessError):
+            while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if info is None or info.si_pid in children:
+                    break
+                os.waitpid(info.si_pid, 0)
+
+
+def _end_orphans(known: set[int]) -> None:
+    """Kills what was handed to us by a dead child. Killing one may hand us its own children, hence the loop."""
+    me = os.getpid()
+    for _ in range(64):
+        orphans = [pid for pid in _children_of(me) if pid not in known]
+        if not orphans:
+            return
+        for pid in orphans:
+            _kill(pid)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def _children_of(parent: int) -> list[int]:
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                with open(f"/proc/{name}/stat", "rb") as f:
+                    fields = f.read().rpartition(b")")[2].split()
+                if int(fields[1]) == parent and fields[0] != b"Z":
+                    found.append(int(name))
+    return found
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

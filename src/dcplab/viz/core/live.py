@@ -1,0 +1,189 @@
+"""What every live view has in common: a static picture that stays in a saved notebook, a figure that is updated in place, and
+a message line. A live view is a thin shell: it holds a state, and every control makes another one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from html import escape
+from types import ModuleType
+
+from dcplab.present import table as tables
+from dcplab.viz.core import keyboard, plot
+from dcplab.viz.core.palette import STYLES
+from dcplab.viz.core.picture import Picture
+from dcplab.viz.core.scene import Scene
+
+# The static picture is there for viewers without a kernel. Where the live view has been drawn, this hides it.
+HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
+_NO_KERNEL = "This {0} is live where a kernel runs: run this cell in JupyterLab."
+
+
+def show(picture: Picture, name: str, widget: Callable) -> None:
+    """First the static picture, which every viewer has; then the live view that ``widget()`` makes, which hides it."""
+    from IPython.display import display
+
+    none = _NO_KERNEL.format(name)
+    html = f'<div class="dcplab-static">{picture.html}<p>{none}</p></div>'
+    display({"text/html": html, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
+    try:
+        view = widget()._repr_mimebundle_()
+    except Exception as error:  # no ipywidgets, no anywidget, no comm: the static picture is there already
+        display({"text/plain": f"There is no live {name} here ({type(error).__name__}: {error})."}, raw=True)
+        return
+    bundle, metadata = view if isinstance(view, tuple) else (view, {})
+    display({**bundle, "text/plain": none}, raw=True, metadata=metadata)
+
+
+def figure_widget(scene: Scene):
+    """A plotly FigureWidget whose first message to the browser holds its traces.
+
+    Plotly's own opens empty and sends the traces after. A busy browser draws in between, and then stays blank.
+    """
+    import plotly.graph_objects as go
+
+    class FigureWidget(go.FigureWidget):
+        _whole = False
+
+        def open(self) -> None:
+            if self._whole:
+                super().open()
+
+    figure = FigureWidget(plot.traces(scene), plot.layout(scene))
+    figure._whole = True
+    figure.open()
+    figure._config = {**figure._config, "displayModeBar": False}
+    return figure
+
+
+def control(make: type, text: str, tip: str, width: int, label: int = 0, **more):
+    """An ipywidgets control of a given width, with a description of ``label`` pixels (0 for a button)."""
+    import ipywidgets as w
+
+    style = {"style": {"description_width": f"{label}px"}} if label else {}
+    return make(description=text, tooltip=tip, layout=w.Layout(width=f"{width}px"), **style, **more)
+
+
+class View:
+    """What a live picture's function returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when needed.
+
+    A subclass gives ``name``, ``scenes`` (the module that draws a state: ``scene``, ``picture``, ``sentence``, ``legend``), and
+    ``shell`` (its `Live`).
+    """
+
+    name: str
+    scenes: ModuleType
+    shell: type[Live]
+
+    def __init__(self, state):
+        self.state = state
+
+    @property
+    def picture(self) -> Picture:
+        return self.scenes.picture(self.state)
+
+    @functools.cached_property
+    def widget(self):
+        """The live view, an ipywidgets ``VBox``."""
+        return self.shell(self).box
+
+    def __repr__(self) -> str:
+        return self.picture.text
+
+    def _ipython_display_(self) -> None:
+        show(self.picture, self.name, lambda: self.widget)
+
+
+class Live:
+    """Base of the live views. A subclass makes its controls and ``box``, and says how controls show a state."""
+
+    def __init__(self, owner: View):
+        import ipywidgets as w
+
+        self.owner = owner
+        self.busy = False
+        self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
+        self.figure = figure_widget(owner.scenes.scene(owner.state))
+        self.drawn: list[dict] = []
+
+    @property
+    def state(self):
+        return self.owner.state
+
+    def set_controls(self, state) -> None:
+        """Makes the controls show ``state``."""
+        raise NotImplementedError
+
+    def marked(self, state) -> int | None:
+        """The row of the first table that is looked at."""
+        return None
+
+    def show(self, state) -> Picture:
+        """Makes every part show ``state``. Controls are set quietly."""
+        self.owner.state = state
+        self.busy = True
+        try:
+            with self.box.hold_trait_notifications():
+                self.set_controls(state)
+        finally:
+            self.busy = False
+        picture, scenes = self.owner.picture, self.owner.scenes
+        self.tell(scenes.sentence(state), scenes.legend(state), tables.every(picture.tables, self.marked(state)))
+        self.draw(picture.scene)
+        return picture
+
+    def assemble(self, *rows):
+        """The view: rows of controls, then message, sentence, figure, legend and the folded table."""
+        import ipywidgets as w
+
+        folded = w.Accordion([self.table], titles=("The same as a table",))
+        lines = [w.Box(list(row), layout=w.Layout(flex_flow="row wrap")) for row in rows]
+        box = w.VBox(
+            [w.HTML(HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, keyboard.keep(), folded]
+        )
+        box.add_class("dcplab-live")
+        return box
+
+    def guarded(self, new_state: Callable) -> Callable:
+        """A callback that shows the state it is given, or one sentence. It never raises, and it ignores its own echoes."""
+
+        def call(*_) -> None:
+            if self.busy:
+                return
+            kept = "The picture below still shows the last good values."
+            try:
+                state = new_state()
+            except ValueError as error:
+                self.say(f"{str(error)[:1].upper()}{str(error)[1:]} {kept}")
+            except Exception as error:
+                self.say(f"That did not work ({type(error).__name__}: {error}). {kept}")
+            else:
+                self.show(state)
+
+        return call
+
+    def say(self, text: str) -> None:
+        look = STYLES["notice"]
+        mark = f'<span style="background:{look.fill};color:{look.ink};padding:3px 8px;border-radius:3px">'
+        self.message.value = f'<div role="alert">{mark}{escape(text)}</span></div>' if text else ""
+
+    def tell(self, sentence: str, legend: str, table_html: str) -> None:
+        """The words around the figure. Whatever the message line said is over."""
+        self.say("")
+        self.sentence.value = f'<div role="status" aria-live="polite">{escape(sentence)}</div>'
+        self.legend.value = escape(legend)
+        self.table.value = f'<div style="max-height:320px;overflow:auto">{table_html}</div>'
+
+    def draw(self, scene: Scene) -> None:
+        """Only traces that changed are sent."""
+        traces, layout = plot.traces(scene), plot.layout(scene)
+        with self.figure.batch_update():
+            for i, trace in enumerate(traces):
+                if self.drawn and self.drawn[i] == trace:
+                    continue
+                self.figure.data[i].update({key: trace[key] for key in plot.CHANGING if key in trace})
+            size = {key: layout[key] for key in ("width", "height", "xaxis", "yaxis")}
+            if (self.figure.layout.width, self.figure.layout.height) != (layout["width"], layout["height"]):
+                self.figure.update_layout(size)
+        self.drawn = traces

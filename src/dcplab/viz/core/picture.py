@@ -1,0 +1,86 @@
+"""A picture: a scene, a sentence about it, and the same facts as a table. What a static figure function returns."""
+
+from __future__ import annotations
+
+import base64
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+from dcplab.course.model import Table
+from dcplab.present import table as tables
+from dcplab.viz.core.scene import Box, Scene, text_width
+from dcplab.viz.core.svg import to_svg
+
+
+@dataclass(frozen=True)
+class Picture:
+    """``svg``, ``text``, ``html`` and ``figure()`` show the same facts. A notebook picks what it can show. ``more`` are further
+    tables, of facts that do not fit the columns of ``table``.
+
+    ``html`` carries the picture as an ``img`` with the SVG inside: viewers that clean HTML let it pass, and JupyterLab shows it
+    in a notebook that it does not trust.
+    """
+
+    title: str
+    caption: str
+    scene: Scene
+    table: Table
+    more: tuple[Table, ...] = ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (self.table, *self.more)
+
+    @property
+    def svg(self) -> str:
+        return to_svg(self.scene, self.title)
+
+    @property
+    def text(self) -> str:
+        return "\n".join([self.title, self.caption, *(part for t in self.tables for part in ("", tables.to_text(t)))])
+
+    @property
+    def html(self) -> str:
+        image = base64.b64encode(self.svg.encode()).decode()
+        return (
+            f'<figure class="dcplab-picture" style="margin:0"><img src="data:image/svg+xml;base64,{image}" '
+            f'alt="{escape(self.title)}" width="{self.scene.width}" style="max-width:100%">'
+            f"<figcaption><b>{escape(self.title)}.</b> {escape(self.caption)}</figcaption>"
+            f"<details><summary>The same as a table</summary>{tables.every(self.tables)}</details></figure>"
+        )
+
+    def figure(self):
+        """The picture as a plotly ``Figure``."""
+        from dcplab.viz.core.plot import to_figure
+
+        return to_figure(self.scene)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return {"text/html": self.html, "image/svg+xml": self.svg, "text/plain": self.text}
+
+
+def notice(message: str) -> Picture:
+    """A picture that is one sentence: why there is nothing else to show."""
+    scene = Scene((Box(8, 8, text_width(message, 13) + 28, 30, "notice", message),))
+    return Picture("Nothing to draw", message, scene, Table(("message",), ((message,),)))
+
+
+def drawn(figure: Callable[..., Picture]) -> Callable[..., Picture]:
+    """A figure function whose bad values become a notice: a picture must not stop a notebook.
+
+    The undecorated function, which raises ``ValueError``, stays reachable as ``__wrapped__``.
+    """
+
+    @functools.wraps(figure)
+    def show(*args, **kwargs) -> Picture:
+        try:
+            return figure(*args, **kwargs)
+        except (ValueError, TypeError) as error:
+            return notice(f"{figure.__name__}: {error}")
+
+    return show

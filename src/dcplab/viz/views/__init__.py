@@ -1,0 +1,1 @@
+"""Pictures with a state, a folder each: the state (pure), the scene drawn from it, the live view."""

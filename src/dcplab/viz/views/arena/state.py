@@ -1,0 +1,180 @@
+"""The arena map's state: a rank's regions and the accesses that the watcher noted as wrong. Frozen, read once off an engine.
+
+A watcher notes an access one by one if it left its buffer or used an index of another space; of all others it keeps the
+largest index of each buffer. Everything here is its record (`engine.trace`) or its arena's (`engine.arena`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dcplab.engine.arena import Damage
+from dcplab.engine.watcher import KEPT, Access
+from dcplab.viz.core.validate import whole
+from dcplab.viz.figures.memory_map import Region
+
+
+@dataclass(frozen=True)
+class Part:
+    """A region of the arena. Where it is a buffer, ``space`` is what indexes it, and ``highest`` the largest index it met."""
+
+    region: Region
+    space: str = ""
+    slots: int | None = None
+    highest: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.region.name
+
+    @property
+    def canary(self) -> bool:
+        return self.name.startswith("canary after ")
+
+
+@dataclass(frozen=True)
+class State:
+    """``parts`` in address order. ``noted``: every wrong access of every rank. ``at``: how many of the shown ones have
+    happened. ``strict``: the server refused the first index outside, so that one never landed."""
+
+    dcp_size: int
+    ranks: tuple[int, ...]
+    parts: tuple[Part, ...]
+    noted: tuple[Access, ...]
+    first_outside: Access | None
+    first_misuse: Access | None
+    damages: tuple[tuple[int, tuple[Damage, ...]], ...]
+    strict: bool
+    rank: int
+    reads: bool = False
+    at: int = 0
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """Those of the rank that is looked at: writes, and reads where they are wanted."""
+        return tuple(a for a in self.noted if a.rank == self.rank and (a.write or self.reads))
+
+    @property
+    def damage(self) -> tuple[Damage, ...]:
+        """The canary bands of this rank that had changed in the end."""
+        return dict(self.damages)[self.rank]
+
+    @property
+    def cut(self) -> bool:
+        """The watcher stopped noting accesses one by one."""
+        return len(self.noted) >= KEPT
+
+    @property
+    def access(self) -> Access | None:
+        """The one that is looked at."""
+        return self.accesses[self.at - 1] if self.at else None
+
+
+def make(engine, rank=None, reads: bool = False, at=None) -> State:
+    """The state of an engine (or of what has one as ``engine``), after its last access unless ``at`` says another."""
+    engine = getattr(engine, "engine", engine)
+    if engine is None:
+        raise ValueError("this server refused to start, so it has no memory to show.")
+    if not hasattr(engine, "workers") or not hasattr(engine, "watcher"):
+        raise ValueError(f"an arena map needs an engine, not {engine!r}.")
+    watcher = engine.watcher
+    if not watcher.on:
+        raise ValueError("this engine does not watch its accesses; build it with watch=True.")
+    arenas = {w.rank: w.arena for w in engine.workers}
+    rank = watcher.lead if rank is None else whole(rank, "rank")
+    if rank not in arenas:
+        raise ValueError(f"this process has ranks {', '.join(map(str, arenas))}, and no rank {rank}.")
+    arena = arenas[rank]
+    parts = []
+    for name, first, end in arena.table():
+        buffer = arena.buffers.get(name)
+        known = (buffer.space.value, buffer.slots, watcher.highest.get(name)) if buffer else ()
+        parts.append(Part(Region(name, first, end), *known))
+    state = State(
+        engine.config.dcp_size,
+        tuple(arenas),
+        tuple(p for p in parts if p.region.end > p.region.first),
+        tuple(watcher.wrong),
+        watcher.first_outside,
+        watcher.first_misuse,
+        tuple((r, tuple(a.damage())) for r, a in arenas.items()),
+        watcher.strict,
+        rank,
+        bool(reads),
+    )
+    return looked_at(state, len(state.accesses) if at is None else at)
+
+
+def looked_at(state: State, at) -> State:
+    """The state after another number of accesses."""
+    at = whole(at, "the access")
+    if at > len(state.accesses):
+        raise ValueError(f"{len(state.accesses)} accesses were noted, and there is no access {at}.")
+    return replace(state, at=at)
+
+
+def at_first_outside(state: State) -> State:
+    """The state at the first access outside a buffer, of the rank and kind that first did it: where strict mode stops."""
+    first = state.first_outside
+    if first is None:
+        raise ValueError("no index lay outside its buffer, so strict mode stops nowhere.")
+    there = replace(state, rank=first.rank, reads=state.reads or not first.write)
+    return replace(there, at=next(i for i, a in enumerate(there.accesses, 1) if a is first))
+
+
+def filtered(state: State, rank: int, reads: bool) -> State:
+    """The state with another rank's accesses, or with reads or without them; the access that is looked at stays if it can."""
+    found = replace(state, rank=rank, reads=reads)
+    before = state.accesses[: state.at]
+    if rank != state.rank:
+        return replace(found, at=min(state.at, len(found.accesses)))
+    last = max((i for i, a in enumerate(found.accesses, 1) if any(a is b for b in before)), default=0)
+    return replace(found, at=last)
+
+
+@dataclass(frozen=True)
+class Landing:
+    """What one buffer's accesses did to one region so far: ``count`` of them; slots ``low`` to ``high`` where it is a buffer.
+
+    ``latest``: the access that is looked at is one of them.
+    """
+
+    source: str
+    region: str
+    write: bool
+    count: int
+    low: int | None
+    high: int | None
+    latest: bool
+
+
+def landings(state: State) -> tuple[Landing, ...]:
+    """Where the accesses so far landed outside their buffers, and where they used an index of another space inside them.
+
+    In strict mode what would have landed outside was refused.
+    """
+    found: dict[tuple[str, str, bool], Landing] = {}
+    for i, access in enumerate(state.accesses[: state.at], 1):
+        inside = access.count - access.outside
+        spots = [] if state.strict else [(h.region, h.count, h.low, h.high) for h in access.hits]
+        if access.misuse and inside:
+            spots.append((access.buffer, inside, access.low, min(access.high, access.slots - 1)))
+        for region, count, low, high in spots:
+            key = access.buffer, region, access.write
+            old = found.get(key)
+            lows = [v for v in (low, old.low if old else None) if v is not None]
+            highs = [v for v in (high, old.high if old else None) if v is not None]
+            total = count + (old.count if old else 0)
+            found[key] = Landing(*key, total, min(lows, default=None), max(highs, default=None), i == state.at)
+    return tuple(found.values())
+
+
+def changed_canaries(state: State) -> dict[str, str]:
+    """The canary bands that are no longer as they were, each with what is known: at the end, how many bytes; before, that a
+    write began in it. None in strict mode, which refuses before anything is written."""
+    if state.at == len(state.accesses):
+        return {d.band: f"{d.changed} bytes changed" for d in state.damage}
+    if state.strict:
+        return {}
+    reached = {v.region for v in landings(state) if v.write}
+    return {p.name: "written to" for p in state.parts if p.canary and p.name in reached}

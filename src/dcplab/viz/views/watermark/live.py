@@ -1,0 +1,106 @@
+"""The live watermark: controls and a figure over `watermark_state` and `watermark_scene`."""
+
+from __future__ import annotations
+
+import functools
+
+from dcplab.viz.core import live
+from dcplab.viz.core.live import control
+from dcplab.viz.core.picture import Picture, notice
+from dcplab.viz.views.watermark import scene as watermark_scene
+from dcplab.viz.views.watermark import state as watermark_state
+from dcplab.viz.views.watermark.state import Action, State
+
+# Name, tooltip, and C, P, D, layers. The first of the real server is the one of SGLang #36886: 11 DSA layers.
+PRESETS = (
+    ("toy: 12, 4, 2", "C = 12, P = 4, D = 2: the lines are 16, 28 and 32", (12, 4, 2, 2)),
+    ("toy: 8, 4, 2", "C = 8, P = 4, D = 2: the first line is crossed in the first page", (8, 4, 2, 2)),
+    ("real: 455,744, 64, 8", "C = 455,744, P = 64, D = 8: the server of the report", (455_744, 64, 8, 11)),
+)
+
+
+def watermark(size=12, page_size=4, dcp_size=2, layers=2, requests=None) -> Watermark | Picture:
+    """The largest live loc, step by step, against the lines at which each consumer breaks. Live where a kernel runs.
+
+    ``size`` C, rows of a rank, spare page not counted; ``page_size`` P; ``dcp_size`` D; ``layers``: DSA layers, which are each
+    other's neighbours. ``requests``: what happens, as a list of a number of tokens (a request arrives) or of ``"free A"``,
+    ``"keep A"`` (request A finishes; its pages are freed, or stay in the prefix cache) and ``"evict"``; by default a script.
+    Slots and bounds are those of `engine.configurator`, pages those of `engine.allocator`.
+    """
+    try:
+        state = watermark_state.make(size, page_size, dcp_size, layers)
+        state = state if requests is None else watermark_state.with_all(watermark_state.emptied(state), requests)
+    except (ValueError, TypeError) as error:
+        return notice(f"watermark: {error}")
+    return Watermark(state)
+
+
+class _Live(live.Live):
+    def __init__(self, owner: Watermark):
+        import ipywidgets as w
+
+        super().__init__(owner)
+        presets = []
+        for name, tip, values in PRESETS:
+            presets.append(control(w.Button, name, tip, 150))
+            presets[-1].on_click(self.guarded(functools.partial(watermark_state.make, *values)))
+        self.c = control(w.IntText, "C", "rows of a rank's pool, spare page not counted", 130, 20)
+        self.p = control(w.IntText, "P", "slots of a page", 100, 20)
+        self.d = control(w.IntText, "D", "DCP group size", 100, 20)
+        self.step = control(w.IntSlider, "step", "the step that is looked at; a new one goes behind it", 320, 35, min=0)
+        over = control(w.Button, "start over", "an empty server", 90)
+        self.tokens = control(w.IntText, "tokens", "tokens of the next request", 150, 45)
+        new = control(w.Button, "new request", "a request of so many tokens arrives", 115)
+        self.request = control(w.Dropdown, "request", "a running request", 150, 55)
+        self.free = control(w.Button, "finish, free", "its pages are freed, and come back first", 100)
+        self.keep = control(w.Button, "finish, keep", "its whole pages stay in the prefix cache", 100)
+        evict = control(w.Button, "evict", "the prefix cache lets go of what it has kept longest", 70)
+
+        for part in (self.c, self.p, self.d):
+            part.observe(self.guarded(self._new_geometry), "value")
+        self.step.observe(self.guarded(lambda: watermark_state.looked_at(self.state, self.step.value)), "value")
+        over.on_click(self.guarded(lambda: watermark_state.emptied(self.state)))
+        new.on_click(self.guarded(lambda: watermark_state.with_request(self.state, self.tokens.value)))
+        self.free.on_click(self.guarded(lambda: self._finished("free")))
+        self.keep.on_click(self.guarded(lambda: self._finished("keep")))
+        evict.on_click(self.guarded(lambda: watermark_state.with_eviction(self.state)))
+        self.box = self.assemble(
+            [*presets, self.c, self.p, self.d],
+            [self.step, over],
+            [self.tokens, new, self.request, self.free, self.keep, evict],
+        )
+        self.show(owner.state)
+
+    def _new_geometry(self) -> State:
+        return watermark_state.make(self.c.value, self.p.value, self.d.value, self.state.layers)
+
+    def _finished(self, kind: str) -> State:
+        if self.request.value is None:
+            raise ValueError("no request is running, so none can finish.")
+        return watermark_state.with_action(self.state, Action(kind, self.request.value))
+
+    def show(self, state: State) -> Picture:
+        self.fresh = self.owner.state.config != state.config or not self.drawn
+        return super().show(state)
+
+    def marked(self, state: State) -> int | None:
+        return state.at
+
+    def set_controls(self, state: State) -> None:
+        self.c.value, self.p.value, self.d.value = state.size, state.page_size, state.dcp_size
+        self.step.max = len(state.actions)
+        self.step.value = state.at
+        if self.fresh:
+            self.tokens.value = next(a.tokens for a in state.actions if a.tokens) if state.actions else state.config.width
+        running = tuple((f"{h.name} ({h.tokens:,})", h.name) for h in state.step.held if not h.kept)
+        names = [name for _, name in running]
+        chosen = self.request.value if self.request.value in names else next(iter(names), None)
+        if self.request.options != running:
+            self.request.options = running
+        self.request.value = chosen
+
+
+class Watermark(live.View):
+    """What `watermark` returns; see `live.View`."""
+
+    name, scenes, shell = "watermark", watermark_scene, _Live

@@ -1,0 +1,371 @@
+"""The watermark's state: one server's geometry and what its requests do. Frozen, checked, and pure.
+
+`played` runs the actions through the engine's own allocator; `lines` asks the engine's configurator for every buffer and bound.
+Nothing here knows a size of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import torch
+
+from dcplab.engine import configurator, index_spaces
+from dcplab.engine.allocator import PagedAllocator
+from dcplab.engine.arena import Arena, Buffer
+from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.watcher import slot_address
+from dcplab.viz.core.scene import number
+from dcplab.viz.core.validate import geometry, whole
+
+MOST_RANKS, MOST_LAYERS, MOST_ACTIONS, MOST_PAGES = 64, 64, 60, 1_000_000
+REPORTED = 300_000  # tokens of one of the two prompts of the report
+
+
+@dataclass(frozen=True)
+class Action:
+    """``kind``: "new" (a request ``name`` of ``tokens``), "free" (it finishes), "keep" (it finishes, and its whole pages stay
+    in the prefix cache), "evict" (the cache lets go of them)."""
+
+    kind: str
+    name: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class State:
+    """C, P, D, DSA layers, all that was done, and after how many actions the picture stands: ``at``, 0 for an empty server."""
+
+    size: int
+    page_size: int
+    dcp_size: int
+    layers: int
+    actions: tuple[Action, ...] = ()
+    at: int = 0
+
+    @property
+    def config(self) -> ServerConfig:
+        return ServerConfig(self.size, self.page_size, self.dcp_size, self.layers)
+
+    @property
+    def largest(self) -> int:
+        """The largest loc that the allocator can issue."""
+        return index_spaces.largest_loc(self.size, self.page_size, self.dcp_size)
+
+    @property
+    def step(self) -> Step:
+        return played(self)[self.at]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Locs ``first`` to ``last`` that ``name`` holds; ``kept``: as a prefix in the cache, not as a request."""
+
+    first: int
+    last: int
+    name: str
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Held:
+    """Pages, in position order, and how many ``tokens`` lie in them."""
+
+    name: str
+    pages: tuple[int, ...]
+    tokens: int
+    kept: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """What there is after an action. ``served``: tokens of all requests so far. ``evicted``: what had to go to make room."""
+
+    action: Action | None
+    held: tuple[Held, ...]
+    runs: tuple[Run, ...]
+    served: int
+    free: int
+    evicted: tuple[str, ...] = ()
+
+    @property
+    def largest(self) -> int:
+        """The largest live loc, -1 if there is none."""
+        return max((r.last for r in self.runs), default=-1)
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """Who meets raw locs. ``defect``: the switch of `engine.defects` with which it is built, "" for the right one.
+
+    ``buffers``: the buffer of its first and of its last layer, which need not have the same neighbour; none for a check.
+    """
+
+    name: str
+    defect: str
+    slots: int
+    buffers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hit:
+    """What a write to ``buffer`` at ``loc`` changes: ``parts`` are ``(region, first byte of it, last)``."""
+
+    buffer: str
+    loc: int
+    parts: tuple[tuple[str, int, int], ...]
+
+    @property
+    def lands(self) -> str:
+        if not self.parts:
+            return "memory that is not mapped: a GPU faults"
+        return " and ".join(f"bytes {number(a)} to {number(b)} of {region}" for region, a, b in self.parts)
+
+
+def make(size=12, page_size=4, dcp_size=2, layers=2) -> State:
+    """A server with the scripted requests, all of them played. ``ValueError`` with one sentence for what cannot be drawn."""
+    dcp_size, page_size = geometry(dcp_size, page_size)
+    size, layers = whole(size, "C (size)", 1), whole(layers, "layers", 1)
+    if size < page_size:
+        raise ValueError(f"C is {size}: a rank's pool must hold at least one page of P = {page_size} rows.")
+    if dcp_size > MOST_RANKS or layers > MOST_LAYERS:
+        raise ValueError(f"a picture takes at most {MOST_RANKS} ranks and {MOST_LAYERS} layers.")
+    if size // page_size > MOST_PAGES:
+        raise ValueError(f"C holds {number(size // page_size)} pages, and the picture takes at most {number(MOST_PAGES)}.")
+    state = State(size, page_size, dcp_size, layers)
+    actions = script(state)
+    return replace(state, actions=actions, at=len(actions))
+
+
+def emptied(state: State) -> State:
+    """The same server before anything happens."""
+    return replace(state, actions=(), at=0)
+
+
+def with_all(state: State, requests) -> State:
+    """The state after a list of what happens: a number of tokens, "free A", "keep A" or "evict"."""
+    if isinstance(requests, str) or not hasattr(requests, "__iter__"):
+        raise ValueError(f"requests must be a list such as [8, 'free A', 8, 'keep B'], not {requests!r}.")
+    for item in requests:
+        kind, _, name = item.partition(" ") if isinstance(item, str) else ("", "", "")
+        if item == "evict":
+            state = with_eviction(state)
+        elif kind in ("free", "keep") and name:
+            state = with_action(state, Action(kind, name))
+        else:
+            state = with_request(state, item)
+    return state
+
+
+def script(state: State) -> tuple[Action, ...]:
+    """Twice a request comes and is freed. Then two are kept, and a last one takes what is left.
+
+    Prompts have 300,000 tokens, as the report's, where three of them fit; else one page.
+    """
+    width, pages = state.config.width, state.config.pages
+    tokens = REPORTED if REPORTED >= width and 3 * -(-REPORTED // width) <= pages else width
+    each = -(-tokens // width)
+    actions = [a for name in "AB" for a in (Action("new", name, tokens), Action("free", name))]
+    actions += [Action("new", "C", tokens), Action("keep", "C")]
+    left = pages - tokens // width  # the cache holds whole pages only
+    if left >= each:
+        actions += [Action("new", "D", tokens)]
+        left -= each
+        if left:
+            actions += [Action("keep", "D"), Action("new", "E", (left + each - tokens // width) * width)]
+    return tuple(actions)
+
+
+def with_action(state: State, action: Action) -> State:
+    """The state in which one thing more is done at ``at``; what came after is dropped."""
+    if action.kind == "new":
+        whole(action.tokens, "a request's tokens", 1)
+    if state.at >= MOST_ACTIONS:
+        raise ValueError(f"the picture takes at most {MOST_ACTIONS} steps; start over or go back.")
+    done = replace(state, actions=(*state.actions[: state.at], action), at=state.at + 1)
+    played(done)
+    return done
+
+
+def with_request(state: State, tokens) -> State:
+    """A new request of ``tokens`` tokens, with the first free letter."""
+    used = sum(a.kind == "new" for a in state.actions[: state.at])
+    name = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[used % 26] + str(used // 26 + 1 if used >= 26 else "")
+    return with_action(state, Action("new", name, whole(tokens, "a request's tokens", 1)))
+
+
+def with_eviction(state: State) -> State:
+    """The prefix cache lets go of what it has kept longest."""
+    kept = next((h for h in state.step.held if h.kept), None)
+    if kept is None:
+        raise ValueError("the prefix cache is empty, so nothing can be evicted.")
+    return with_action(state, Action("evict", kept.name))
+
+
+def looked_at(state: State, at) -> State:
+    """The state at another step."""
+    at = whole(at, "the step")
+    if at > len(state.actions):
+        raise ValueError(f"there are {len(state.actions)} steps, and no step {at}.")
+    return replace(state, at=at)
+
+
+@functools.lru_cache(maxsize=64)
+def _played(size: int, page_size: int, dcp_size: int, actions: tuple[Action, ...]) -> tuple[Step, ...]:
+    allocator = PagedAllocator(size, page_size, dcp_size)
+    held: list[Held] = []
+    steps, served = [Step(None, (), (), 0, allocator.available)], 0
+    for action in actions:
+        evicted: list[str] = []
+        if action.kind == "new":
+            served += action.tokens
+            held.append(_admitted(allocator, held, action, evicted))
+        else:
+            held = _gone(allocator, held, action)
+        runs = tuple(sorted((r for h in held for r in _runs(size, page_size, dcp_size, h)), key=lambda r: r.first))
+        steps.append(Step(action, tuple(held), runs, served, allocator.available, tuple(evicted)))
+    return tuple(steps)
+
+
+def played(state: State) -> tuple[Step, ...]:
+    """Every step, the empty server first. ``ValueError`` where an action cannot be done."""
+    return _played(state.size, state.page_size, state.dcp_size, state.actions)
+
+
+def _admitted(allocator: PagedAllocator, held: list[Held], action: Action, evicted: list[str]) -> Held:
+    """Pages for a new request. Where they are short, the cache lets go of what it has kept longest, as a server does."""
+    pages: list[int] = []
+    while not allocator.grow(pages, action.tokens):
+        kept = next((h for h in held if h.kept), None)
+        if kept is None:
+            need = allocator.pages_needed(0, action.tokens)
+            raise ValueError(
+                f"request {action.name} of {number(action.tokens)} tokens needs {number(need)} pages, "
+                f"and {number(allocator.available)} are free."
+            )
+        allocator.release(kept.pages)
+        held.remove(kept)
+        evicted.append(kept.name)
+    return Held(action.name, tuple(pages), action.tokens)
+
+
+def _gone(allocator: PagedAllocator, held: list[Held], action: Action) -> list[Held]:
+    """What is held after a request finished or the cache let go."""
+    found = next((h for h in held if h.name == action.name and h.kept == (action.kind == "evict")), None)
+    if found is None:
+        raise ValueError(f"{action.name} is not {'in the prefix cache' if action.kind == 'evict' else 'running'}.")
+    rest = [h for h in held if h is not found]
+    if action.kind == "keep":
+        whole_pages = found.pages[: found.tokens // allocator.width]
+        allocator.hold(whole_pages)
+        if whole_pages:
+            rest.append(Held(found.name, whole_pages, len(whole_pages) * allocator.width, kept=True))
+    allocator.release(found.pages)
+    return rest
+
+
+@functools.lru_cache(maxsize=256)
+def _runs(size: int, page_size: int, dcp_size: int, held: Held) -> tuple[Run, ...]:
+    """The locs of what is held, ascending, neighbours joined: a prompt of 586 pages is mostly one run."""
+    allocator = PagedAllocator(size, page_size, dcp_size)
+    pages, tail = held.pages, (held.tokens - 1) % allocator.width
+    jumps = (torch.tensor(pages).diff() != 1).nonzero().flatten().add(1).tolist()
+    found: list[Run] = []
+    for start, end in sorted(pairwise([0, *jumps, len(pages)]), key=lambda span: pages[span[0]]):
+        offset = tail if end == len(pages) else allocator.width - 1
+        first, last = allocator.locs([pages[start]], 0, 1), allocator.locs([pages[end - 1]], offset, offset + 1)
+        if found and found[-1].last + 1 == int(first):
+            found[-1] = replace(found[-1], last=int(last))
+        else:
+            found.append(Run(int(first), int(last), held.name, held.kept))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=64)
+def layout(config: ServerConfig, defect: str) -> Arena:
+    """A rank's memory with one defect, as the engine places it, without its bytes and without canary bands."""
+    return Arena(configurator.specs(config, {defect}), "meta", canary=0, tail=configurator.tail_bytes(config))
+
+
+@functools.lru_cache(maxsize=64)
+def consumers(config: ServerConfig) -> tuple[Consumer, ...]:
+    """Everyone who meets raw locs, each wrong way before the right one."""
+    size, page, d = config.size, config.page_size, config.dcp_size
+    last = config.layers - 1
+
+    def pool(name: str, defect: str, *buffers: str) -> Consumer:
+        arena = layout(_server(config, buffers[0]), defect)
+        return Consumer(name, defect, arena.buffers[buffers[0]].slots, tuple(dict.fromkeys(buffers)))
+
+    def check(name: str, defect: str, bound) -> Consumer:
+        return Consumer(name, defect, bound(size, page, d, {defect}))
+
+    return (
+        pool("index-K, unpatched", "index_k_size", "index_k.0", f"index_k.{last}"),
+        pool("index-K, #36989", "index_k_short", "index_k.0", f"index_k.{last}"),
+        pool("index-K, right", "", "index_k.0", f"index_k.{last}"),
+        pool("c-KV, loc used as row", "ckv_write", "ckv.0", f"ckv.{last}"),
+        pool("draft pool, #32828", "draft_page", "draft.ckv", "draft.index_k"),
+        pool("draft pool, right", "", "draft.ckv", "draft.index_k"),
+        check("table assert, unpatched", "assert", configurator.flattened_bound),
+        check("table assert, #36989", "assert_short", configurator.flattened_bound),
+        check("table assert, right", "", configurator.flattened_bound),
+        check("write check, unpatched", "oob_bound", configurator.write_bound),
+        check("write check, right", "", configurator.write_bound),
+    )
+
+
+def _server(config: ServerConfig, buffer: str) -> ServerConfig:
+    """The server that a consumer belongs to: only a draft's has a draft."""
+    return replace(config, draft_tokens=1) if buffer.startswith("draft") else config
+
+
+def crossed(consumer: Consumer, steps: tuple[Step, ...]) -> int | None:
+    """The first step at which a live loc lies at or beyond what the consumer has."""
+    return next((i for i, step in enumerate(steps) if step.largest >= consumer.slots), None)
+
+
+def first_issued(state: State, slots: int) -> int | None:
+    """The smallest loc outside ``slots`` that the allocator can issue; None if all fit. Page 0 is never issued."""
+    loc = max(slots, state.config.width)
+    return loc if loc <= state.largest else None
+
+
+def first_outside(step: Step, slots: int) -> int | None:
+    """The smallest live loc that lies outside ``slots``."""
+    return next((max(r.first, slots) for r in step.runs if r.last >= slots), None)
+
+
+def hits(state: State, consumer: Consumer) -> tuple[Hit, ...]:
+    """What the live locs outside a consumer's buffers land in at the step that is looked at.
+
+    Of the first layer the smallest and the largest such loc, of the last layer, which has another neighbour, the largest.
+    """
+    low, high = first_outside(state.step, consumer.slots), state.step.largest
+    if low is None:
+        return ()
+    found = []
+    for i, name in enumerate(consumer.buffers):
+        arena = layout(_server(state.config, name), consumer.defect)
+        buffer = arena.buffers[name]
+        # Page by page a buffer may hold a little more than its consumer's other one.
+        found += [_hit(arena, buffer, loc) for loc in dict.fromkeys((high,) if i else (low, high)) if loc >= buffer.slots]
+    return tuple(found)
+
+
+def _hit(arena: Arena, buffer: Buffer, loc: int) -> Hit:
+    """Where the bytes of ``loc`` lie: a row of c-KV, or an index-K key (its scale lies at the end of its page)."""
+    first = slot_address(buffer, loc)
+    last = first + (configurator.INDEX_DIM if "index_k" in buffer.name else buffer.spec.row_bytes) - 1
+    parts = [
+        (_plain(name), max(first, a) - a, min(last, b - 1) - a)
+        for name, a, b in arena.table()
+        if first < b and a <= last and a < b
+    ]
+    return Hit(buffer.name, loc, tuple(parts))
+
+
+def _plain(region: str) -> str:
+    return region.replace("canary after", "the gap behind").replace("tail", "memory that nobody uses")

@@ -1,0 +1,103 @@
+"""Cells of buffers, in one line that wraps (`strip`) or a line a rank (`grid`), with bars above that say whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dcplab.viz.core.palette import owner_style, request_style
+from dcplab.viz.core.scene import GAP, Box, chip, chip_width, chunks, number, per_line, runs, text_width
+
+BAR, CELL, LANE = 18, 34, 9  # heights of a bar and of a cell; the free lane between lines, in which a journey runs
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a buffer holds at an index. ``request`` None: no token. ``loc``: can be selected. ``wrong``: a wrong id led here."""
+
+    text: str = ""
+    sub: str = ""
+    request: int | None = None
+    loc: int | None = None
+    hover: str = ""
+    wrong: bool = False
+
+
+GARBAGE = Cell("?", "garbage", hover="no token: whatever lay there")
+
+
+def width_of(cells: Iterable[Cell], least: float = 40) -> float:
+    """One width for all cells: enough for the longest text."""
+    return max([least, *(max(text_width(c.text) + 8, text_width(c.sub, 10) + 5) for c in cells)])
+
+
+def label_width(labels: Iterable[str]) -> float:
+    return chip_width(labels)
+
+
+def strip(
+    x: float, y: float, label: str, labels: float, width: float, cells: Sequence[Cell], spans: Sequence[tuple[str, int]]
+) -> tuple[list[Box], float]:
+    """One buffer: an index above each cell, and above these bars for ``spans``, (name, how many cells), that cover it from its
+    start. ``labels`` is the width of the labels' column. Gives boxes and the y below them."""
+    left = x + labels + 2 * GAP
+    names = [name for name, count in spans for _ in range(count)]
+    boxes: list[Box] = []
+    for start, part in chunks(cells, per_line(width)):
+        boxes += _bars(left, y, width, names[start : start + len(part)])
+        y += BAR + GAP
+        boxes.append(chip(x, y + BAR + GAP + 7, label, "header", h=BAR, w=labels))
+        for i, cell in enumerate(part):
+            at = left + i * (width + GAP)
+            boxes += [chip(at, y, number(start + i), "header", BAR, width), _box(at, y + BAR + GAP, width, cell)]
+        y += BAR + GAP + CELL + LANE
+    return boxes, y
+
+
+def grid(
+    x: float,
+    y: float,
+    label: str,
+    labels: float,
+    width: float,
+    lines: Sequence[Sequence[Cell]],
+    spans: Sequence[tuple[str, int]],
+    first: int = 0,
+) -> tuple[list[Box], float]:
+    """A buffer a rank: ranks down, rows across, ``first`` the row of the first column. Bars as for `strip`."""
+    left = x + labels + 2 * GAP
+    names = [name for name, count in spans for _ in range(count)]
+    boxes: list[Box] = []
+    columns = range(len(lines[0]))
+    for start, part in chunks(columns, per_line(width)):
+        if spans:
+            boxes += _bars(left, y, width, names[start : start + len(part)])
+            y += BAR + GAP
+        boxes.append(chip(x, y, label, "header", BAR, labels))
+        for i in range(len(part)):
+            boxes.append(chip(left + i * (width + GAP), y, number(first + start + i), "header", BAR, width))
+        y += BAR + LANE
+        for rank, line in enumerate(lines):
+            boxes.append(Box(x, y + 6, labels, 22, owner_style(rank), f"rank {rank}"))
+            boxes += [_box(left + i * (width + GAP), y, width, line[c]) for i, c in enumerate(part)]
+            y += CELL + LANE
+    return boxes, y
+
+
+def _bars(left: float, y: float, width: float, names: Sequence[str]) -> list[Box]:
+    found = []
+    kinds = list(dict.fromkeys(names))
+    for start, count, kind in runs([kinds.index(name) for name in names]):
+        span = count * (width + GAP) - GAP
+        name = kinds[kind]
+        tries = (name, name.split(",")[0], name.split()[-1])
+        text = next((t for t in tries if text_width(t, 12) <= span), "")
+        found.append(Box(left + start * (width + GAP), y, span, BAR, "page", text, hover=name))
+    return found
+
+
+def _box(x: float, y: float, w: float, cell: Cell) -> Box:
+    style = "unused" if cell.request is None else request_style(cell.request)
+    if cell.wrong:
+        style = "notice"
+    return Box(x, y, w, CELL, style, cell.text, cell.sub, "last" if cell.wrong else "", cell.loc, cell.hover)

@@ -1,0 +1,120 @@
+"""The report's size behind a button: what it runs where, and that a stop, or the notebook's end, leaves nothing behind."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dcplab import investigate, mode
+from dcplab.errors import CourseError
+from dcplab.investigate import report_size_button
+from dcplab.mode import Mode
+from dcplab.sandbox import gpu_lock
+
+CPU = Mode("cpu", "No NVIDIA device is visible here.", "a laptop")
+GPU = Mode("gpu", "A CUDA device is visible.", "NVIDIA H200")
+
+
+def test_what_runs_where(monkeypatch):
+    monkeypatch.setattr(mode, "current", lambda: GPU)
+    words, what = report_size_button.command()
+    assert words == "incident --defects unpatched --device cuda --dcp-size 8 --size 455744 --page-size 64 --stored".split()
+    assert "455,744" in what and "NVIDIA H200" in what
+    monkeypatch.setattr(mode, "current", lambda: CPU)
+    words, what = report_size_button.command("none")
+    assert words[:5] == ["incident", "--defects", "none", "--device", "cpu"]
+    assert what.startswith("The report's size needs a GPU. No NVIDIA device is visible here.") and "CPU" in what
+    with pytest.raises(CourseError, match="unpatched or none"):
+        report_size_button.command("some")
+    assert "./course incident --defects unpatched --device cpu" in repr(investigate.at_scale())
+
+
+def small(monkeypatch, *words):
+    monkeypatch.setattr(report_size_button, "command", lambda defects: (["incident", *words], "What it is."))
+    return investigate.at_scale()
+
+
+SMALL = ("--device", "cpu", "--dcp-size", "2", "--page-size", "4", "--stored")
+
+
+def test_it_runs_and_says_what_came_of_it(monkeypatch):
+    table = small(monkeypatch, *SMALL)
+    said = str(table.run())
+    assert said.startswith("What it is.") and "CPU (torch)" in said and "Verdict: silent corruption" in said
+    assert "Verdict" in repr(table)
+
+
+def test_a_server_that_cannot_run_is_a_sentence(monkeypatch):
+    said = str(small(monkeypatch, *SMALL, "--size", "8").run())
+    assert "did not end well" in said and "too small for this story" in said
+
+
+def buttons(table):
+    box = table.widget.children[2]
+    return box.children, lambda: " ".join(c.value for c in table.widget.children if type(c).__name__ == "HTML")
+
+
+def until(true, patience=120):
+    end = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_the_buttons_run_stop_and_run_again(monkeypatch):
+    table = small(monkeypatch, *SMALL)
+    (go, halt), said = buttons(table)
+    assert halt.disabled and not go.disabled
+    go.click()
+    assert go.disabled and not halt.disabled
+    until(lambda: "step" in said())  # it is on its way
+    halt.click()
+    until(lambda: "Stopped; nothing is left running" in said() and not go.disabled)
+    go.click()
+    until(lambda: "Verdict: silent corruption" in said() and not go.disabled)
+    assert halt.disabled
+
+
+def test_on_a_gpu_one_server_of_this_size_at_a_time(monkeypatch, tmp_path):
+    """What ten learners who press at once get: a turn each. The waiting is real; the server is not reached on a CPU."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(gpu_lock.tempfile, "tempdir", str(tmp_path))
+    said = []
+    with gpu_lock.turn("gpu", None, large=True):
+        job = report_size_button.Job(["incident", "--device", "cuda", "--defects", "no such defect"], said.append)
+        until(lambda: said)
+        assert said == ["Another large server has the GPU; waiting for a turn ..."]
+        assert job._process.poll() is None
+        with gpu_lock.turn("gpu", said.append):  # a check does not wait for it
+            pass
+        stopped = report_size_button.Job(["incident", "--device", "cuda"], lambda line: None)
+        stopped.stop()  # who waits can be stopped too
+        assert stopped.wait() == "Stopped."
+    assert "did not end well" in job.wait() and "no such defect" in said[-1]
+    assert len(said) == 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a child that ends with its parent is Linux's")
+def test_a_kernel_that_is_killed_takes_its_server_along():
+    code = (
+        "from dcplab.investigate.report_size_button import Job\n"
+        "job = Job(['incident', '--device', 'cpu', '--dcp-size', '8'], lambda line: None)\n"
+        "print(job._process.pid, flush=True)\njob.wait()\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=_env())
+    child = int(parent.stdout.readline())
+    # It has set its end once it has imported what runs the server.
+    until(lambda: re.search(r"torch", Path(f"/proc/{child}/maps").read_text()))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    until(lambda: not Path(f"/proc/{child}").exists() or "(zombie)" in Path(f"/proc/{child}/status").read_text())
+
+
+def _env():
+    root = Path(__file__).parents[2]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root / "kernels")])}

@@ -1,0 +1,104 @@
+import math
+
+import pytest
+import torch
+
+from dcplab.judge.compare import difference, identical, short, wrong_places
+from dcplab.sandbox.codec import Other
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1,
+        True,
+        2**80,
+        1.5,
+        "a",
+        None,
+        [1, 2],
+        (1, [True]),
+        {"a": 1},
+        {1, 2},
+        torch.arange(3),
+        torch.empty(0),
+        torch.tensor(7),
+        math.inf,
+    ],
+)
+def test_right_is_right(value):
+    assert difference(value, value) is None
+
+
+@pytest.mark.parametrize(
+    "got, expected, says",
+    [
+        (1, True, "a bool is expected"),
+        (True, 1, "an int is expected"),
+        (1.0, 1, "a float; an int"),
+        (torch.tensor(1), 1, "a tensor; an int"),
+        (1, torch.tensor(1), "an int; a tensor"),
+        (None, 1, "is there a return"),
+        ([1], (1,), "a list; a tuple"),
+        (Other("tensor", "a lie"), torch.tensor(1), "tensor of another kind"),
+        (Other("int", "x"), 1, "int of another kind"),
+        (NAN, NAN, "nan"),
+        (NAN, 1.0, "nan"),
+        (torch.tensor([1, 2]), torch.tensor([[1, 2]]), "shape [2]; [1, 2]"),
+        (torch.tensor([1, 2], dtype=torch.int32), torch.tensor([1, 2]), "the values are right"),
+        (torch.tensor([1, 3], dtype=torch.int32), torch.tensor([1, 2]), "dtype int32; int64 is expected."),
+        (torch.tensor([1, 3]), torch.tensor([1, 2]), "1 of 2 values"),
+        (torch.tensor([NAN]), torch.tensor([NAN]), "1 of 1"),
+        (torch.full((3,), NAN), torch.zeros(3), "3 of 3"),
+        ((1, 2), (1, 2, 3), "2 entries; 3"),
+        ((1, (2, 4)), (1, (2, 3)), "Entry 1 of entry 1 is 4"),
+        ({"a": 1}, {"b": 1}, "keys"),
+        ({1: 1}, {True: 1}, "keys"),
+        (torch.tensor([2**53 + 1]), torch.tensor([2**53]), "1 of 1"),
+    ],
+)
+def test_wrong_is_told(got, expected, says):
+    assert says in difference(got, expected)
+
+
+def test_close_is_relative_and_never_takes_nan_or_inf():
+    right = torch.tensor([1.0, 1000.0])
+    assert difference(right + torch.tensor([1e-5, 1e-2]), right, close=1e-4) is None
+    assert difference(right + torch.tensor([1e-3, 0.0]), right, close=1e-4)
+    assert difference(NAN, 1.0, close=10.0)
+    assert difference(math.inf, 1.0, close=10.0)
+    assert difference(-math.inf, -math.inf, close=1e-4) is None
+    assert difference(-math.inf, math.inf, close=1e-4)
+
+
+def test_a_patched_torch_changes_nothing(monkeypatch):
+    yes = lambda *a, **k: True  # noqa: E731
+    for name in ("equal", "allclose", "isclose"):
+        monkeypatch.setattr(torch, name, yes)
+    monkeypatch.setattr(torch.Tensor, "__eq__", lambda a, b: torch.ones(1, dtype=torch.bool))
+    assert difference(torch.tensor([1, 3]), torch.tensor([1, 2]))
+
+
+def test_identical_is_bitwise():
+    assert identical(torch.tensor([NAN]), torch.tensor([NAN]))
+    assert not identical(0.0, -0.0)
+    assert not identical(1, True)
+
+
+def test_wrong_places():
+    assert wrong_places(torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1, 0], [3, 0]])) == [1, 3]
+    assert wrong_places(torch.tensor([1.0, NAN]), torch.tensor([1.0, NAN])) == [1]
+
+
+def test_short_is_one_line():
+    for value in (
+        torch.arange(100).reshape(10, 10),
+        torch.tensor([[1], [2]]),
+        ["x" * 500],
+        {"a": torch.tensor(1)},
+        Other("T", "y"),
+    ):
+        assert "\n" not in short(value) and len(short(value)) <= 60
+    assert short(torch.tensor(5)) == "5 (int64)"

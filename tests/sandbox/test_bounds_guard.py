@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+import torch
+
+from dcplab.sandbox.kernels.bounds_guard import SPACE, Guard, OutOfBounds, sentence
+from dcplab.sandbox.kernels.canary_buffers import Arena
+
+
+def admit(guard, name, elements, width=8, op="store"):
+    start = int(guard.starts[guard.names.index(name)])
+    at = np.array([(start + e * width) % 2**64 for e in elements], dtype=np.uint64)
+    return guard.admit(op, (0, 0, 0), at, np.ones(len(at), bool), width)
+
+
+@pytest.fixture
+def guard():
+    return Guard({"src": torch.arange(4), "dst": torch.zeros(6, dtype=torch.int64), "none": torch.empty(0)})
+
+
+def test_addresses_inside_become_the_real_ones(guard):
+    real, inside = admit(guard, "dst", [0, 5])
+    assert inside.all() and [int(a) for a in real] == [guard.tensors[1].data_ptr(), guard.tensors[1].data_ptr() + 40]
+    assert guard.events == []
+
+
+@pytest.mark.parametrize(
+    "element, says", [(6, "1 past the end"), (-1, "1 before the start"), (10**14, "99999999999995 past"), (-(10**14), "before")]
+)
+def test_a_wild_index_is_charged_to_its_own_buffer(guard, element, says):
+    _, inside = admit(guard, "dst", [0, element])
+    assert inside.tolist() == [True, False]
+    (event,) = guard.events
+    assert (event["buffer"], event["element"], event["size"], event["lanes"]) == ("dst", element, 6, 1)
+    assert says in sentence(event)
+
+
+def test_an_access_that_hangs_over_the_end(guard):
+    start = guard.starts[0]
+    _, inside = guard.admit("load", (0, 0, 0), np.array([start + np.uint64(28)]), np.array([True]), 8)
+    assert not inside.any()
+    _, inside = guard.admit("load", (0, 0, 0), np.array([start + np.uint64(28)]), np.array([True]), 4)
+    assert inside.all()
+
+
+def test_an_empty_buffer_may_not_be_touched(guard):
+    assert not admit(guard, "none", [0], width=4)[1].any()
+
+
+def test_masked_lanes_may_point_anywhere(guard):
+    at = np.array([guard.starts[0], np.uint64(12345), np.uint64(2**64 - 8), np.uint64(99 * SPACE)])
+    _, inside = guard.admit("load", (0, 0, 0), at, np.array([True, False, False, False]), 8)
+    assert inside[0] and guard.events == []
+
+
+def test_raise_mode():
+    with pytest.raises(OutOfBounds, match="wrote element 9 of `a`, which has 2"):
+        admit(Guard({"a": torch.arange(2)}, "raise"), "a", [9])
+
+
+def test_a_strided_buffer_is_refused():
+    with pytest.raises(ValueError, match="contiguous"):
+        Guard({"a": torch.arange(8)[::2]})
+
+
+@pytest.fixture
+def arena():
+    return Arena({"rows": torch.arange(6), "keys": torch.ones(3, 4, dtype=torch.bfloat16), "none": torch.empty(0, 2)})
+
+
+def test_buffers_hold_what_they_were_given(arena):
+    assert arena.views["rows"].tolist() == list(range(6)) and arena.views["rows"].is_contiguous()
+    assert arena.views["keys"].shape == (3, 4) and arena.views["none"].shape == (0, 2)
+    assert arena.touched() == []
+
+
+@pytest.mark.parametrize("name, byte, element", [("rows", 48, 6), ("rows", -8, -1), ("keys", 24 + 300, 162), ("keys", -2, -1)])
+def test_a_store_into_a_band_is_found_and_charged(arena, name, byte, element):
+    at = arena.spans[name][0] + byte
+    arena.memory[at] ^= 255
+    (event,) = arena.touched()
+    assert (event["buffer"], event["element"]) == (name, element)
+
+
+def test_a_band_copied_over_another_does_not_pass(arena):
+    low, high = arena.spans["rows"][1], arena.spans["keys"][0]
+    arena.memory[low:high] = arena.memory[: high - low].clone()
+    assert len(arena.touched()) == 1
+
+
+def test_every_band_is_watched(arena):
+    arena.memory[0] ^= 1
+    arena.memory[-1] ^= 1
+    assert len(arena.touched()) == 2
+
+
+def test_ones_own_elements_are_free(arena):
+    for view in arena.views.values():
+        view.fill_(0)
+    assert arena.touched() == []
+
+
+def test_a_tensor_descriptor_goes_through_the_guard(judged):
+    kernel = """@triton.jit
+def double_kernel(src, dst, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * BLOCK
+    there = tl.make_tensor_descriptor(dst, [n], [1], [BLOCK])
+    there.store([start], tl.make_tensor_descriptor(src, [n], [1], [BLOCK]).load([start]) * 2)
+"""
+    assert judged("91b", kernel).outcome == "passed"
+    assert judged("91b", kernel.replace("dst, [n]", "dst, [n + 64]")).outcome == "unsafe"  # a descriptor that is too long

@@ -1,0 +1,123 @@
+"""What depends on where it runs. No GPU is needed: a child of the interpreter that hides its loads stands in for one."""
+
+import os
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from dcplab import checking
+from dcplab.course import catalog
+from dcplab.errors import CourseError
+from dcplab.notebook.extract import extract
+from dcplab.sandbox import attempts, gpu_lock, pool
+from dcplab.sandbox.kernels import interpreter_limits
+
+HEAD = """@triton.jit
+def double_kernel(src, dst, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+"""
+
+
+@pytest.fixture
+def pretend_gpu(monkeypatch):
+    """Runs asked for on a GPU are made on the CPU, and do not see loads, as a GPU does not. Gives the modes asked for."""
+    asked, real = [], pool.run
+
+    def run(programs, cases, mode, **how):
+        asked.append((mode, len(programs)))
+        ran = real(programs, cases, "cpu", **how)
+        for record in ran.records if mode == "gpu" else ():
+            record["events"] = [e for e in record.get("events", []) if e.get("op") != "load"]
+        return ran
+
+    monkeypatch.setattr(attempts.pool, "run", run)
+    return asked
+
+
+def test_a_load_outside_a_buffer_is_unsafe_on_a_gpu_too(small, pretend_gpu):
+    body = "    tl.store(dst + at, tl.load(src + at) * 2, mask=at < n)\n"
+    found = checking.check(small.key("91b"), extract([*small.setup(), HEAD + body], "double_kernel"), seed=1, mode="gpu")
+    assert found.outcome == "unsafe" and "It read element" in found.message and found.mode == "gpu"
+    assert ("gpu", 1) in pretend_gpu and ("cpu", 1) in pretend_gpu
+
+
+def test_a_bank_of_kernels_is_not_compiled_to_name_a_mistake(small, pretend_gpu):
+    found = checking.check(small.key("91b"), small.wrong_program(small.wrong[6]), seed=1, mode="gpu")
+    assert (found.diagnosis, found.outcome) == ("91b-one-program", "wrong")
+    assert [n for mode, n in pretend_gpu if mode == "gpu"] == [1]
+
+
+def test_a_function_of_tensors_runs_on_the_gpu_alone(small, pretend_gpu):
+    found = checking.check(small.key("91a"), small.key("91a").solution, seed=1, mode="gpu")
+    assert found.outcome == "passed" and {mode for mode, _ in pretend_gpu} == {"gpu"}
+
+
+def test_an_index_that_a_gpu_only_asserts_is_named_as_on_a_cpu(monkeypatch):
+    """A stand-in for a GPU: an IndexError there is a fault that names nothing and ends the child."""
+    real = pool.run
+
+    def run(programs, cases, mode, **how):
+        ran = real(programs, cases, "cpu", **how)
+        ended, kept = set(), []
+        for record in ran.records if mode == "gpu" else ():
+            if record["program"] in ended:
+                continue
+            if record.get("raised", {}).get("type") == "IndexError":
+                lost = {"type": "AcceleratorError", "message": "CUDA error: device-side assert triggered", "fault": True}
+                record = {**record, "raised": {**record["raised"], **lost}}
+                ended.add(record["program"])
+            kept.append(record)
+        return replace(ran, records=kept) if mode == "gpu" else ran
+
+    monkeypatch.setattr(attempts.pool, "run", run)
+    lab = catalog.lab("04")
+    wrong = next(w for w in lab.wrong if w.id == "4b-absolute-row")
+    on_gpu, on_cpu = (checking.check(lab.key("4b"), lab.wrong_program(wrong), seed=1, mode=mode) for mode in ("gpu", "cpu"))
+    assert (on_gpu.diagnosis, on_gpu.outcome) == (wrong.id, "crashed") == (on_cpu.diagnosis, on_cpu.outcome)
+    assert "IndexError: index" in on_cpu.message and on_gpu.message.split("\n")[1] == on_cpu.message.split("\n")[1]
+    assert "This is from the CPU" in on_gpu.detail and "This is from the CPU" not in on_cpu.detail
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_as_many_children_at_a_time_on_a_gpu_as_it_is_told(monkeypatch, tmp_path, at_once):
+    monkeypatch.setattr(gpu_lock.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("DCPLAB_GPU_TURNS", str(at_once))
+    inside, most, said = [], [], []
+
+    def one():
+        with gpu_lock.turn("gpu", said.append):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.05)
+            inside.pop()
+
+    threads = [threading.Thread(target=one) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert max(most) == at_once and said and "waiting for a turn" in said[0]
+    assert os.stat(next(tmp_path.glob("dcplab-gpu-*.lock"))).st_mode & 0o666 == 0o666, "the next user must be able to open it"
+
+
+def test_turns_that_are_no_number_are_refused(monkeypatch):
+    monkeypatch.setenv("DCPLAB_GPU_TURNS", "many")
+    with pytest.raises(CourseError, match="DCPLAB_GPU_TURNS is 'many'"), gpu_lock.turn("gpu", None):
+        pass
+
+
+def test_a_loop_bound_that_an_old_triton_cannot_interpret_is_not_the_answers_fault():
+    message = "only 0-dimensional arrays can be converted to Python scalars"
+    assert "Triton 3.6.0 cannot interpret" in interpreter_limits.loop_limit(message, "3.6.0")
+    assert (
+        interpreter_limits.loop_limit(message, "3.7.1") is None
+        and interpreter_limits.loop_limit("something else", "3.6.0") is None
+    )
+
+
+def test_the_server_of_a_mode_has_its_own_environment(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    assert pool._environment("cpu")["TRITON_INTERPRET"] == "1" and pool._environment("cpu")["CUDA_VISIBLE_DEVICES"] == ""
+    assert "TRITON_INTERPRET" not in pool._environment("gpu")
