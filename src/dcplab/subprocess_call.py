@@ -1,5 +1,5 @@
-"""A function of the course in a process of its own, or many beside each other: what each prints and returns comes back, and
-whatever ends it ends nothing else.
+"""Functions of the course in processes of their own, one after another or beside each other: what each prints and returns comes
+back, and whatever ends it ends nothing else.
 
 A CUDA context that meets an illegal access is lost for good, and with it every later CUDA call of its process (`ended.lost`).
 So what may end so runs here, never in a notebook's own process or in one that still has other work to do.
@@ -11,23 +11,128 @@ import contextlib
 import json
 import os
 import queue
+import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dcplab import ended, paths
 
-# The end of whoever waits for it is its own: PR_SET_PDEATHSIG, SIGKILL.
-_CODE = (
-    "import ctypes, importlib, json, sys\n"
-    "ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)\n"
-    "value = importlib.import_module(sys.argv[1]).{function}(**json.loads(sys.argv[2]))\n"
-    "sys.stdout.flush()\n"
-    "print('\\x1e' + json.dumps(value), flush=True)\n"
-)
+# One call a line. The end of whoever waits for the answer is its own: PR_SET_PDEATHSIG, SIGKILL.
+_CODE = """
+import ctypes, importlib, json, os, sys
+ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+calls = os.fdopen(os.dup(0))
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+for line in calls:
+    asked = json.loads(line)
+    module = importlib.import_module(asked["module"])
+    value = eval("module." + asked["function"])(**asked["args"])
+    sys.stdout.flush()
+    print("\\x1e" + json.dumps(value), flush=True)
+"""
+_MARK = b"\x1e"
+
+
+class Worker:
+    """A Python beside this one. It makes calls until it dies or is closed; its process group is its own.
+
+    ``before`` goes before Python on the command line, as a sanitizer does. ``env`` changes the environment; None takes a
+    variable out. The thread that makes a worker must outlive it.
+    """
+
+    def __init__(self, env: Mapping[str, str | None] | None = None, before: Sequence[str] = ()):
+        path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
+        changed = {**os.environ, "PYTHONPATH": path, **(env or {})}
+        self._errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [*before, sys.executable, "-c", _CODE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={name: value for name, value in changed.items() if value is not None},
+            start_new_session=True,
+            bufsize=0,
+        )
+
+    def call(
+        self, module: str, function: str, args: Mapping | None = None, timeout_s: float = 240.0, last: bool = True
+    ) -> dict:
+        """`call`'s result. ``last``: the process ends with this call, and what it says and how it ends belongs to it."""
+        began, start = time.monotonic(), os.fstat(self._errors.fileno()).st_size
+        until = began + timeout_s
+        line = json.dumps({"module": module, "function": function, "args": dict(args or {})})
+        with contextlib.suppress(BrokenPipeError):  # it died before; its end says of what
+            self.process.stdin.write(line.encode() + b"\n")
+            if last:
+                self.process.stdin.close()
+        out, answered, late = self._read(until, last)
+        if late:
+            how, why = "timeout", f"stopped after {timeout_s:g} s"
+            self.kill()
+        elif answered and not last:
+            how, why = "done", ""
+        else:
+            try:
+                status = self.process.wait(max(0.1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:  # it has closed its output and does not end
+                self.kill()
+                status = self.process.wait()
+            how, why = None, None
+        errors = os.pread(self._errors.fileno(), 1 << 20, max(start, os.fstat(self._errors.fileno()).st_size - (1 << 20)))
+        errors = errors.decode(errors="replace").strip()
+        if how is None:
+            how, why = _how(status, errors), ended.why(status, errors)
+        said, _, rest = out.decode(errors="replace").partition(_MARK.decode())
+        value, _, after = rest.partition("\n")
+        return {
+            "value": json.loads(value) if answered else None,
+            "how": how,
+            "why": why,
+            "said": (said + after).strip(),
+            "errors": errors,
+            "seconds": time.monotonic() - began,
+        }
+
+    def _read(self, until: float, to_the_end: bool) -> tuple[bytes, bool, bool]:
+        """What it prints up to its answer, or to its end; whether it answered; whether time was over first."""
+        out, fd = b"", self.process.stdout.fileno()
+        while True:
+            answered = b"\n" in out.partition(_MARK)[2]
+            if answered and not to_the_end:
+                return out, True, False
+            ready, _, _ = select.select([fd], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                return out, answered, True
+            chunk = os.read(fd, 1 << 16)
+            if not chunk:
+                return out, answered, False
+            out += chunk
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def kill(self) -> None:
+        """Ends it and its group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self, patience_s: float = 5.0) -> None:
+        """Lets it end, and sees to it that it does."""
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self._errors.close()
 
 
 def call(
@@ -37,107 +142,85 @@ def call(
     env: Mapping[str, str | None] | None = None,
     before: Sequence[str] = (),
     timeout_s: float = 240.0,
-    started: Callable[[subprocess.Popen], None] = lambda process: None,
 ) -> dict:
     """``module.function(**args)`` in a new Python. Gives ``value`` (what it returned, as JSON has it; None if it did not),
     ``how`` it ended ("done", "timeout", or a signal's or an exception's name) and ``why`` in a sentence ("" if done), ``said``
-    (its output), ``errors`` (its stderr), ``seconds``.
-
-    ``before`` goes before Python on the command line, as a sanitizer does. ``env`` changes the environment; None takes a
-    variable out. ``started`` is given the process, whose group is its own.
-    """
-    path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
-    changed = {**os.environ, "PYTHONPATH": path, **(env or {})}
-    command = [*before, sys.executable, "-c", _CODE.format(function=function), module, json.dumps(dict(args or {}))]
-    began = time.monotonic()
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env={name: value for name, value in changed.items() if value is not None},
-        start_new_session=True,
-    )
+    (its output), ``errors`` (its stderr), ``seconds``. ``env`` and ``before``: see `Worker`."""
+    worker = Worker(env, before)
     try:
-        started(process)
-        out, errors = process.communicate(timeout=timeout_s)
-        how, why = _how(process.returncode, errors), ended.why(process.returncode, errors)
-    except subprocess.TimeoutExpired:
-        kill(process)
-        out, errors, how, why = "", "", "timeout", f"stopped after {timeout_s:g} s"
-        with contextlib.suppress(subprocess.TimeoutExpired):  # what left its group may still hold the pipes
-            out, errors = process.communicate(timeout=5)
+        return worker.call(module, function, args, timeout_s)
     except BaseException:  # an interrupted cell leaves nothing behind
-        kill(process)
+        worker.kill()
         raise
-    said, _, value = out.partition("\x1e")
-    line = value.strip().split("\n")[0] if value else ""
-    return {
-        "value": json.loads(line) if line else None,
-        "how": how,
-        "why": why,
-        "said": (said + value.removeprefix(value.split("\n")[0] if value else "")).strip(),
-        "errors": errors.strip(),
-        "seconds": time.monotonic() - began,
-    }
+    finally:
+        worker.close()
 
 
 def side_by_side(
-    calls: Sequence[Mapping], width: int, first_alone: bool = False, limit_s: float | None = None
+    calls: Sequence[Mapping], width: int, fresh: bool = True, first_alone: bool = False, limit_s: float | None = None
 ) -> Iterator[tuple[int, dict]]:
     """`call` with each mapping of arguments, up to ``width`` of them at a time, begun in order: (number, what `call` gives) as
     each ends. Where it is left early, or after ``limit_s``, those that run are ended and give nothing.
 
-    ``first_alone``: the others wait until one has ended well; it compiles what all need and leaves it in a cache on disk.
+    ``fresh``: a process each; else one makes calls (all with one ``env``) until a call ends it. ``first_alone``: the others
+    wait until one has ended well; it compiles what all need and leaves it in a cache on disk.
     """
-    running: set[subprocess.Popen] = set()
-    over = threading.Event()
-    until = None if limit_s is None else time.monotonic() + limit_s
-    done: queue.Queue[tuple[int, dict | BaseException]] = queue.Queue()
+    todo, done = iter(range(len(calls))), queue.SimpleQueue()
+    workers: set[Worker] = set()
+    over, taking = threading.Event(), threading.Lock()
 
-    def one(number: int) -> None:
-        mine: list[subprocess.Popen] = []
-
-        def begun(process: subprocess.Popen) -> None:
-            mine.append(process)
-            running.add(process)
-            if over.is_set():
-                kill(process)
-
+    def make_calls() -> None:
+        worker = None
         try:
-            done.put((number, call(**calls[number], started=begun)))
+            while not over.is_set():
+                with taking:
+                    number = next(todo, None)
+                if number is None:
+                    break
+                given = dict(calls[number])
+                env, before = given.pop("env", None), given.pop("before", ())
+                if worker is None:
+                    worker = Worker(env, before)
+                    workers.add(worker)
+                if over.is_set():  # nobody else would end this one
+                    break
+                result = worker.call(**given, last=fresh)
+                if fresh or not worker.alive:
+                    workers.discard(worker)
+                    worker.close()
+                    worker = None
+                done.put((number, result))
         except BaseException as error:
-            done.put((number, error))
+            done.put((-1, error))
         finally:
-            running.difference_update(mine)
+            if worker:
+                workers.discard(worker)
+                worker.close(0 if over.is_set() else 5)
 
-    waiting, busy, room = list(range(len(calls)))[::-1], 0, 1 if first_alone else width
+    threads: list[threading.Thread] = []
+
+    def begin(count: int) -> None:
+        while len(threads) < min(count, len(calls)):
+            threads.append(threading.Thread(target=make_calls, daemon=True))
+            threads[-1].start()
+
+    until = None if limit_s is None else time.monotonic() + limit_s
+    begin(1 if first_alone else width)
     try:
-        while waiting or busy:
-            while waiting and busy < room:
-                threading.Thread(target=one, args=(waiting.pop(),), daemon=True).start()
-                busy += 1
+        for _ in range(len(calls)):
             try:
                 number, result = done.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
             except queue.Empty:
                 return
-            busy -= 1
             if isinstance(result, BaseException):
                 raise result
-            room = width if result["how"] == "done" else room
+            if result["how"] == "done":
+                begin(width)
             yield number, result
     finally:
         over.set()
-        for process in list(running):
-            kill(process)
-
-
-def kill(process: subprocess.Popen) -> None:
-    """Ends a process of `call` and its group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+        for worker in list(workers):
+            worker.kill()
 
 
 def told(done: Mapping) -> str:
