@@ -51,7 +51,7 @@ def main() -> int:
     args = parser.parse_args()
 
     from dcplab import mode, subprocess_call
-    from dcplab.engine import options
+    from dcplab.engine import configurator, options
 
     device = options.device(options.Wish(args.device))
     gpu = device == "cuda"
@@ -59,7 +59,7 @@ def main() -> int:
     kinds = [(c, w) for c in ([args.chunk] if args.chunk else CHUNKS[device]) for w in ([args.only] if args.only else WAYS)]
     largest = options.config(options.Wish(device, dcp_size=dcp_size, size=size))
     largest = replace(largest, **WAYS["draft" if args.only in (None, "draft") else "plain"])
-    jobs = args.jobs or (min(6, options.side_by_side(largest)) if gpu else 2)
+    jobs = args.jobs or (min(6, max(1, options.free_gpu_bytes() // configurator.gpu_bytes(largest))) if gpu else 2)
     what = [kinds[i % len(kinds)] for i in range(args.servers)]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
     began, rows = time.monotonic(), {}

@@ -121,15 +121,15 @@ def test_an_error_that_costs_one_call_leaves_the_context():
 def test_a_process_makes_calls_until_one_ends_it():
     pid = {"module": "os", "function": "getpid"}
     calls = [pid, pid, {"module": "ctypes", "function": "string_at", "args": {"ptr": 0}}, pid]
-    found = dict(apart.side_by_side(calls, 1, fresh=False))
+    found = dict(subprocess_call.side_by_side(calls, 1, fresh=False))
     assert found[0]["value"] == found[1]["value"] != found[3]["value"] and found[3]["how"] == "done"
     assert (found[2]["how"], found[2]["value"]) == ("SIGSEGV", None)
-    assert len({done["value"] for _, done in apart.side_by_side([pid, pid], 1)}) == 2
+    assert len({done["value"] for _, done in subprocess_call.side_by_side([pid, pid], 1)}) == 2
 
 
 def test_what_is_printed_belongs_to_its_call():
     calls = [
         {"module": "builtins", "function": f"print('a{i}') or __import__('sys').stderr.write('b{i}') and str"} for i in (0, 1)
     ]
-    found = dict(apart.side_by_side(calls, 1, fresh=False))
+    found = dict(subprocess_call.side_by_side(calls, 1, fresh=False))
     assert [(done["said"], done["errors"]) for _, done in sorted(found.items())] == [("a0", "b0"), ("a1", "b1")]

@@ -14,7 +14,7 @@ import pkgutil
 import sys
 from types import ModuleType
 
-from dcplab import __version__, commands
+from dcplab import __version__, commands, ended
 from dcplab.errors import CourseError
 
 # The order of the help text: what a learner needs first.
@@ -72,6 +72,8 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("DCPLAB_DEBUG") == "1":
             raise
+        if lost := ended.lost(str(error)):
+            return _failed(f"{ended.poisoned(lost)} Nothing of this run counts; start it again. (DCPLAB_DEBUG=1 shows where)")
         return _failed(f"{type(error).__name__}: {str(error) or 'no message'} (DCPLAB_DEBUG=1 shows where)")
 
 

@@ -37,6 +37,14 @@ def lost(message: str) -> str | None:
     return next((text for text, name in _LOST.items() if text in message or name in message), None)
 
 
+def poisoned(error: str) -> str:
+    """What a `lost` context means to the person whose process it is."""
+    return (
+        f"The GPU ended this process's work (CUDA error: {error}): a kernel did what it may not, as a rule touch memory that is "
+        "not its own. Every later CUDA call of this process fails too, right or wrong."
+    )
+
+
 def by_signal(number: int) -> str:
     """A signal in words."""
     name = signal.Signals(number).name
@@ -55,7 +63,10 @@ def why(status: int, stderr: str) -> str:
         return "the GPU's memory was full" + (f" when it asked for {asked[1]}" if asked else "")
     if status < 0:
         return by_signal(-status)
-    last = next((line for line in reversed(stderr.strip().split("\n")) if _RAISED.match(line)), "")
+    lines = stderr.strip().split("\n")
+    if lines[-1].startswith("course: "):  # what a command says of its own end
+        return lines[-1].removeprefix("course: ")
+    last = next((line for line in reversed(lines) if _RAISED.match(line)), "")
     if last.startswith("MemoryError") or "DefaultCPUAllocator" in last:
         return "there was no memory left"
     kind, _, text = last.partition(": ")

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+import os
 
 import pytest
 import torch
 
 from dcplab.cli import main
-from dcplab.engine import incident_report
+from dcplab.engine import isolation
 
 SMALL = ["--dcp-size", "2", "--page-size", "4", "--device", "cpu"]
 
@@ -60,6 +61,7 @@ def test_ranks_over_gloo_say_what_one_process_says(capfd):
         (["isolate", "--levels", "sideways"], "--levels takes below, above, full"),
         (["isolate", "--only", "mixed"], "--only takes patches"),
         (["isolate", "--ranks", "gloo"], "one process"),
+        (["isolate", "--resume", "--device", "cpu"], "--resume goes on with the rows of a --json FILE"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(capsys, words, sentence):
@@ -86,7 +88,7 @@ def test_the_isolation_table_in_four_forms(capsys, tmp_path):
     status, out, _ = run(capsys, "isolate", *SMALL, "--only", "index_k_size,assert", "-j", "1", *forms)
     assert status == 0 and "CPU (torch)" in out
     rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
-    assert tuple(rows[0]) == incident_report.COLUMNS
+    assert tuple(rows[0]) == isolation.COLUMNS
     found = {(r["index_k_size"], r["assert"], r["level"]): r["verdict"] for r in rows}
     assert found == {
         ("no", "no", "below"): "right",
@@ -102,6 +104,49 @@ def test_the_isolation_table_in_four_forms(capsys, tmp_path):
     assert len(data["runs"]) == 8 and data["runs"][0]["defects"] == ["index_k_size", "assert"]
     page = files["html"].read_text()
     assert page.count("<tr") == 9 and "silent corruption" in page
+
+
+MORTAL = """
+import os, dcplab.engine.isolation as isolation
+real = isolation.one
+def one(**given):
+    if os.path.exists({mark!r}) and given["defects"] == ["index_k_size"] and given["level"] == "above":
+        os.kill(os.getpid(), 11)
+    return real(**given)
+isolation.one = one
+"""
+
+
+def test_a_server_that_dies_costs_its_row_and_can_be_run_again(capsys, tmp_path, monkeypatch):
+    mark, table, page = tmp_path / "die", tmp_path / "t.json", tmp_path / "t.html"
+    mark.touch()
+    (tmp_path / "sitecustomize.py").write_text(MORTAL.format(mark=str(mark)))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path / "state"))
+    asked = ["isolate", *SMALL, "--only", "index_k_size", "-j", "2", "--json", str(table), "--html", str(page)]
+    status, out, err = run(capsys, *asked)
+    assert status == 1 and "1 of 4 servers died" in err and "died: index_k_size, above: ended by SIGSEGV" in out
+    found = {(*r["defects"], r["level"]): r["outcome"]["verdict"] for r in json.loads(table.read_text())["runs"]}
+    assert found == {
+        ("index_k_size", "below"): "right",
+        ("below",): "right",
+        ("index_k_size", "above"): "died",
+        ("above",): "right",
+    }
+    assert isolation.COLOURS["died"] in page.read_text()
+    mark.unlink()
+    kept = table.read_text()
+    status, out, err = run(capsys, *asked, "--resume")
+    assert status == 0 and "3 rows are there; 1 are to be run" in err and "died" not in out
+    runs = json.loads(table.read_text())["runs"]
+    assert [r["outcome"]["verdict"] for r in runs].count("silent corruption") == 1
+    assert [r for r in json.loads(kept)["runs"] if r["outcome"]["verdict"] != "died"] == [
+        r for r in runs if r["outcome"]["verdict"] != "silent corruption"
+    ]
+    # Another server: its rows are none of these. What was there is kept beside.
+    status, _, err = run(capsys, *asked, "--resume", "--masked-reads", "--timeout", "0.1")
+    assert status == 1 and "of another neighbours" in err and "4 are to be run" in err and "stopped after 0.1 s" in err
+    assert json.loads(next((tmp_path / "state" / "backups").iterdir()).read_text())["runs"] == runs
 
 
 def test_the_switches_can_be_listed(capsys):

@@ -4,14 +4,24 @@ Each run is the incident on a fresh server with some of the five patches of #369
 write, decode read, extend gather, capacity assert. Prints crash, silent corruption, right, or alarm, with the first
 wrong operation of each.
 
+A server that dies costs its own row: on a GPU each has a process of its own. Such a row says `died` and of what, the
+run goes on, and its exit status is 1. The files that are asked for are written anew after every row.
+
   ./course isolate                              64 small servers on the CPU
   ./course isolate --levels above --csv t.csv --json t.json --html t.html
+  ./course isolate --json t.json --resume       go on with what t.json lacks, or died
   ./course isolate --only index_k_size,ckv_write   subsets of two patches; the others are applied"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
 
 HELP = "which patch fixes which symptom: every subset, run"
 
@@ -26,19 +36,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--attend-all", action="store_true", help="attend to the long requests' bodies too, not only store them"
     )
     parser.add_argument("--masked-reads", action="store_true", help="reads outside are masked, as kernels that guard do")
-    parser.add_argument("-j", "--jobs", type=int, default=0, help="processes on a CPU (default: one a core)")
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=0, help="servers at a time (default: one a core; on a GPU what its free memory holds)"
+    )
+    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one server (default: 600)")
     parser.add_argument("--csv", metavar="FILE", help="write the table as CSV")
     parser.add_argument("--json", metavar="FILE", help="write every outcome as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the table as a page")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the rows of --json FILE that the same server and code made; run the others"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    import os
-
-    from dcplab import mode
+    from dcplab import mode, subprocess_call
     from dcplab.commands.incident import wish_of
     from dcplab.engine import defects as switches
-    from dcplab.engine import incident_report, options, scenario
+    from dcplab.engine import incident_report, isolation, options, scenario
     from dcplab.errors import CourseError
 
     if args.ranks != "local":
@@ -49,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
     varied = switches.parse(args.only) if args.only else frozenset(switches.PATCHES)
     if not varied <= set(switches.PATCHES):
         raise CourseError(f"--only takes patches, which are {', '.join(switches.PATCHES)}.")
-    from dataclasses import replace
-
+    if args.resume and not args.json:
+        raise CourseError("--resume goes on with the rows of a --json FILE, and none is given.")
     wish = wish_of(args)
     on_gpu = options.device(wish) == "cuda"
     if wish.page_size is None and not on_gpu:
@@ -58,61 +72,124 @@ def run(args: argparse.Namespace) -> int:
     config = options.config(wish)
     for level in levels:
         scenario.check_room(config, level)
+    stored, neighbours = not args.attend_all, not args.masked_reads
+    server = {
+        "ran_on": options.ran_on(wish),
+        "config": {name: str(value) for name, value in vars(config).items()},
+        "stored": stored,
+        "neighbours": neighbours,
+        "versions": mode.versions(),
+        "sources": isolation.sources(),
+    }
+    rows = {isolation.key(row): row for row in (_kept(Path(args.json), server) if args.resume else ())}
     todo = [(left, level) for level in levels for left in scenario.isolate_subsets() if left <= varied]
-    jobs = 1 if on_gpu else max(1, min(args.jobs or os.cpu_count() or 1, len(todo)))
-    rows = []
-    for i, row in enumerate(_rows(wish, todo, jobs, not args.attend_all, not args.masked_reads)):
-        rows.append(row)
-        print(
-            f"{i + 1}/{len(todo)}  {row.level}  {switches.spell(row.defects)}: {row.outcome.verdict}",
-            file=sys.stderr,
-            flush=True,
-        )
+    todo = [pair for pair in todo if pair not in rows]
+    if args.resume:
+        print(f"{len(rows)} rows are there; {len(todo)} are to be run.", file=sys.stderr)
     note = (
-        f"{options.ran_on(wish)}; {incident_report.server(config)}; long requests "
+        f"{server['ran_on']}; {incident_report.server(config)}; long requests "
         f"{'attended in full' if args.attend_all else 'stored, their last pages extended'}; "
         + ", ".join(f"{k} {v}" for k, v in mode.versions().items())
     )
-    print(incident_report.isolation_text(rows, note))
-    head = {"note": note, "command": "isolate " + " ".join(sys.argv[2:]), "versions": mode.versions()}
-    for path, text in (
-        (args.csv, lambda: incident_report.isolation_csv(rows)),
-        (args.json, lambda: incident_report.isolation_json(rows, head)),
-        (args.html, lambda: incident_report.isolation_html(rows, note)),
-    ):
+    head = {"note": note, "command": "isolate " + " ".join(sys.argv[2:]), "versions": mode.versions(), "server": server}
+    forms = [
+        (args.csv, isolation.as_csv),
+        (args.json, lambda table: isolation.as_json(table, head)),
+        (args.html, lambda table: isolation.as_html(table, note)),
+    ]
+    _write(forms, isolation.in_order(rows.values()))  # a file that cannot be written is said before anything is run
+    given = {"wish": asdict(wish), "stored": stored, "neighbours": neighbours}
+    calls = [
+        {
+            "module": "dcplab.engine.isolation",
+            "function": "one",
+            "args": {**given, "defects": sorted(left, key=switches.NAMES.index), "level": level},
+            "timeout_s": args.timeout,
+        }
+        for left, level in todo
+    ]
+    jobs = _jobs(args.jobs, config, todo, on_gpu)
+    for row in _run(subprocess_call.side_by_side(calls, jobs, fresh=on_gpu, first_alone=on_gpu), calls):
+        rows[isolation.key(row)] = row
+        _write(forms, isolation.in_order(rows.values()))
+    table = isolation.in_order(rows.values())
+    print(isolation.as_text(table, note))
+    dead = sum(row["outcome"]["verdict"] == "died" for row in table)
+    if dead:
+        again = "the same with --resume" if args.json else "with --json FILE and --resume it"
+        print(f"{dead} of {len(table)} servers died before their story ended; {again} runs those alone.", file=sys.stderr)
+    return 1 if dead else 0
+
+
+def _run(ends: Iterator[tuple[int, dict]], calls: list[dict]) -> Iterator[dict]:
+    """The rows, as their servers end; each is told with the time that is left, as far as those before it can say."""
+    from dcplab.engine import defects as switches
+    from dcplab.engine import isolation
+
+    began = time.monotonic()
+    for count, (number, done) in enumerate(ends, 1):
+        asked = calls[number]["args"]
+        row = done["value"] or isolation.died(asked["defects"], asked["level"], done["why"], done["seconds"])
+        left = (time.monotonic() - began) / count * (len(calls) - count)
+        out = row["outcome"]
+        said = f"{out['verdict']} ({out['why']})" if out["verdict"] == "died" else out["verdict"]
+        what = f"{row['level']}  {switches.spell(frozenset(row['defects']))}: {said}"
+        print(
+            f"{count}/{len(calls)}  {what}; {done['seconds']:.0f} s"
+            + (f", about {_minutes(left)} left" if count < len(calls) else ""),
+            file=sys.stderr,
+            flush=True,
+        )
+        yield row
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def _jobs(asked: int, config, todo: list, on_gpu: bool) -> int:
+    """Servers at a time: as asked, but not more than a GPU's free memory holds."""
+    from dcplab.engine import configurator, options
+
+    if not on_gpu or not todo:
+        return max(1, min(asked or os.cpu_count() or 1, len(todo)))
+    each = max(configurator.gpu_bytes(config, left) for left, _ in todo)
+    free = options.free_gpu_bytes()
+    fit = max(1, free // each)
+    jobs = max(1, min(asked or fit, fit, len(todo)))
+    print(
+        f"A server of this size takes up to {each / 2**30:.1f} GiB of the GPU, of which {free / 2**30:.0f} are free: "
+        f"{jobs} at a time.",
+        file=sys.stderr,
+    )
+    return jobs
+
+
+def _kept(path: Path, server: Mapping) -> list[dict]:
+    """The rows of a file that need not be run again: those of the same server and code, unless the server died."""
+    from dcplab.errors import CourseError
+    from dcplab.notebook import backup
+
+    if not path.exists():
+        return []
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        before, runs = data.get("server") or {}, data["runs"]
+    except (ValueError, KeyError, AttributeError) as error:
+        raise CourseError(
+            f"{path} is no file of this command's ({type(error).__name__}); without --resume it is replaced."
+        ) from None
+    if other := [name for name, value in server.items() if before.get(name) != value]:
+        copy = backup.keep(path)
+        print(f"{path} is of another {', '.join(other)}: all is run again, and a copy of it is {copy}.", file=sys.stderr)
+        return []
+    return [row for row in runs if row["outcome"]["verdict"] != "died"]
+
+
+def _write(forms: list, table: list) -> None:
+    """Every file that was asked for, whole: a run that is killed leaves the one before."""
+    for path, form in forms:
         if path:
-            with open(path, "w") as f:
-                f.write(text())
-    return 0
-
-
-def _rows(wish, todo, jobs, stored, neighbours):
-    """The runs, in order, from one process or from several."""
-    if jobs == 1:
-        for left, level in todo:
-            yield one(wish, left, level, stored, neighbours)
-        return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(one, wish, left, level, stored, neighbours) for left, level in todo]
-        for future in futures:
-            yield future.result()
-
-
-def one(wish, left: frozenset[str], level: str, stored: bool, neighbours: bool):
-    """One run on a fresh server."""
-    import gc
-
-    import torch
-
-    from dcplab.engine import comm, incident_report, options, scenario
-    from dcplab.engine.scheduler import Engine
-
-    device = options.device(wish)
-    gc.collect()  # at full scale two servers may not fit a GPU at once
-    if device == "cpu":
-        torch.set_num_threads(wish.threads)
-    engine = Engine(options.config(wish), left, comm.make("local", wish.dcp_size, device), neighbours=neighbours)
-    return incident_report.Row(left, level, scenario.story(engine, level, stored=stored))
+            part = Path(f"{path}.part")
+            part.write_text(form(table), encoding="utf-8")
+            os.replace(part, path)

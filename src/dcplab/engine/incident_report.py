@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import html
-import io
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 from dcplab.engine import defects as switches
 from dcplab.engine.configurator import ServerConfig
@@ -44,7 +39,7 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
             lines.append(f"  not    -> {a.question.answer}")
     lines += ["", f"Verdict: {out.verdict}" + (f" ({out.why})" if out.why else ""), ""]
     lines += [f"Watermark: the largest loc that was given to a token is {out.largest_loc}.", ""]
-    lines += _grid(
+    lines += grid(
         ("buffer", "indexed by", "slots", "needed", "highest index", ""),
         [
             (
@@ -140,111 +135,18 @@ def outcome_data(out: Outcome) -> dict:
     }
 
 
-@dataclass(frozen=True)
-class Row:
-    """One run of the isolation: the defects that were left, the level, and what it came to."""
-
-    defects: frozenset[str]
-    level: str
-    outcome: Outcome
-
-    @property
-    def patched(self) -> tuple[bool, ...]:
-        return tuple(name not in self.defects for name in switches.PATCHES)
-
-    def counts(self, when: str) -> str:
-        asked = [a for a in self.outcome.answers if a.when == when]
-        return f"{sum(a.right for a in asked)}/{len(asked)}" if asked else "-"
+def counts(out: Outcome, when: str) -> str:
+    """Right answers of those given in an act, as "3/3"; "-" where none was given."""
+    return right_of(({"when": a.when, "right": a.right} for a in out.answers), when)
 
 
-COLUMNS = (
-    *switches.PATCHES,
-    "level",
-    "verdict",
-    "fresh",
-    "long",
-    "again",
-    "watermark",
-    "keys",
-    "first wrong space",
-    "first outside",
-    "why",
-)
+def right_of(answers: Iterable[Mapping], when: str) -> str:
+    """The same of answers as `outcome_data` has them."""
+    given = [a["right"] for a in answers if a["when"] == when]
+    return f"{sum(given)}/{len(given)}" if given else "-"
 
 
-def cells(row: Row) -> tuple[str, ...]:
-    """A run as strings, in the order of `COLUMNS`. ``keys``: valid keys summed over ranks, for each that was selected."""
-    out = row.outcome
-    m = out.monitor
-    keys = f"{m.valid / m.selected:.2f}" if m and m.selected else "-"
-    return (
-        *("yes" if p else "no" for p in row.patched),
-        row.level,
-        out.verdict,
-        row.counts("fresh"),
-        row.counts("long"),
-        row.counts("again"),
-        str(out.largest_loc),
-        keys,
-        short(out.first_misuse),
-        short(out.first_outside),
-        out.why,
-    )
-
-
-def short(access: Access | None) -> str:
-    """An access in a few words: phase, op, buffer, and the index that was wrong with what there is."""
-    if access is None:
-        return "-"
-    if access.outside:
-        return f"{access.phase} {access.op} {access.buffer}[{access.first}] of {access.slots}"
-    given = access.given.value if access.given else "untagged"
-    return f"{access.phase} {access.op} {access.buffer}: {given} for {access.needed.value}"
-
-
-def isolation_text(rows: Sequence[Row], note: str) -> str:
-    marks = {"yes": "+", "no": "."}
-    table = [tuple(marks.get(c, c) if i < len(switches.PATCHES) else c for i, c in enumerate(cells(r))) for r in rows]
-    return "\n".join([note, "Patches: + applied, . not.", "", *_grid(COLUMNS[:-1], [t[:-1] for t in table])])
-
-
-def isolation_csv(rows: Sequence[Row]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(cells(r) for r in rows)
-    return out.getvalue()
-
-
-def isolation_json(rows: Sequence[Row], head: dict) -> str:
-    runs = [
-        {"defects": sorted(r.defects, key=switches.NAMES.index), "level": r.level, "outcome": outcome_data(r.outcome)}
-        for r in rows
-    ]
-    return json.dumps(head | {"runs": runs}, indent=1)
-
-
-def isolation_html(rows: Sequence[Row], note: str) -> str:
-    colours = {"right": "#dff0e2", "silent corruption": "#f6d5d0", "crash": "#e9c1e4", "alarm": "#fbeac2", "refused": "#d8e3f5"}
-    head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
-    body = "".join(
-        f'<tr style="background:{colours[r.outcome.verdict]};color:#111">'
-        + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r))
-        + "</tr>\n"
-        for r in rows
-    )
-    style = (
-        "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse}"
-        "td,th{border:1px solid #999;padding:2px 6px;text-align:left}"
-    )
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Which patch fixes which symptom</title>'
-        f"<style>{style}</style>"
-        f"<p>{html.escape(note)}</p><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></html>\n"
-    )
-
-
-def _grid(header: Sequence[str], rows: Sequence[Sequence]) -> list[str]:
+def grid(header: Sequence[str], rows: Sequence[Sequence]) -> list[str]:
     """A table in columns, numbers as they come."""
     table = [[str(c) for c in r] for r in (header, *rows)]
     widths = [max(len(r[i]) for r in table) for i in range(len(header))]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
 from dcplab import subprocess_call
-from dcplab.engine import configurator, scenario
+from dcplab.engine import scenario
 from dcplab.engine.configurator import ServerConfig
 from dcplab.errors import CourseError
 
@@ -90,13 +90,12 @@ def _one_rank(rank: int, wish: Wish, port: int, work: Callable, given: tuple) ->
     work(wish, *given)
 
 
-def side_by_side(config: ServerConfig, defects: Iterable[str] = ()) -> int:
-    """How many such servers fit the GPU's free memory at once, at least 1. Asked in a process of its own: this one makes no
-    context, which would take memory itself."""
+def free_gpu_bytes() -> int:
+    """Free memory of the GPU, asked in a process of its own: this one makes no context, which would take memory itself."""
     asked = subprocess_call.call("torch.cuda", "mem_get_info", timeout_s=120)
     if asked["value"] is None:
         raise CourseError(f"The GPU does not say how much memory it has: {asked['why']}.")
-    return max(1, asked["value"][0] // configurator.gpu_bytes(config, frozenset(defects)))
+    return asked["value"][0]
 
 
 def ran_on(wish: Wish) -> str:

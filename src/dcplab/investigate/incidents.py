@@ -49,11 +49,10 @@ class Incident(Words):
     def counts(self, fixed: bool = False) -> dict[str, str]:
         """Right answers of those given, act by act: ``{"fresh": "3/3", ...}``."""
         out = self.fixed if fixed else self.outcome
-        row = incident_report.Row(frozenset(), hidden_cases.LEVEL, out)
-        return {act: row.counts(act) for act in ("fresh", "long", "again")}
+        return {act: incident_report.counts(out, act) for act in ("fresh", "long", "again")}
 
     def data(self) -> dict:
-        """The run as plain data: what `engine.report.outcome_data` has, and the server."""
+        """The run as plain data: what `engine.incident_report.outcome_data` has, and the server."""
         c = self.config
         return {
             "server": {"dcp_size": c.dcp_size, "page_size": c.page_size, "size": c.size, "layers": c.layers, "topk": c.topk},

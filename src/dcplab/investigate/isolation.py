@@ -128,7 +128,7 @@ def _run(row: Row) -> Result:
     with hidden_cases.one_thread():
         engine = Engine(SERVER, frozenset(PATCHES) - row.patches, Local(SERVER.dcp_size))
         out = scenario.story(engine, row.level, stored=True)
-    fresh, long, again = (incident_report.Row(engine.defects, row.level, out).counts(act) for act in ("fresh", "long", "again"))
+    fresh, long, again = (incident_report.counts(out, act) for act in ("fresh", "long", "again"))
     verdict = "silent" if out.verdict == "silent corruption" else out.verdict
     keys = f"{out.monitor.valid / out.monitor.selected:.2f}" if out.monitor.selected else "-"
     why = because(row.patches, verdict, out.largest_loc, SERVER.size + SERVER.page_size, fresh)

@@ -1,0 +1,160 @@
+"""The isolation: one run of the incident for each subset of the patches, as plain data, and tables of them.
+
+A run is made where it may end badly (`one`, in a process of its own), so what it gives is a row of plain data: ``defects`` (a
+list), ``level`` and ``outcome`` (`incident_report.outcome_data`). A server that died before its story ended has the verdict
+``died`` and what it died of; that is nothing the story tells, as its ``crash`` is.
+"""
+
+from __future__ import annotations
+
+import csv
+import gc
+import hashlib
+import html
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import dcp_kernels
+import torch
+
+from dcplab.engine import comm, incident_report, options, scenario
+from dcplab.engine import defects as switches
+from dcplab.engine.scheduler import Engine
+
+COLUMNS = (
+    *switches.PATCHES,
+    "level",
+    "verdict",
+    "fresh",
+    "long",
+    "again",
+    "watermark",
+    "keys",
+    "first wrong space",
+    "first outside",
+    "why",
+)
+COLOURS = {
+    "right": "#dff0e2",
+    "silent corruption": "#f6d5d0",
+    "crash": "#e9c1e4",
+    "alarm": "#fbeac2",
+    "refused": "#d8e3f5",
+    "died": "#d9d9d9",
+}
+
+
+def one(wish: Mapping, defects: Sequence[str], level: str, stored: bool, neighbours: bool) -> dict:
+    """A row: the story on a fresh server with these defects, in this process. ``wish``: the fields of a `options.Wish`."""
+    wish = options.Wish(**wish)
+    device = options.device(wish)
+    if device == "cpu":
+        torch.set_num_threads(wish.threads)
+    gc.collect()  # the server before this one
+    engine = Engine(options.config(wish), defects, comm.make("local", wish.dcp_size, device), neighbours=neighbours)
+    row = {
+        "defects": list(defects),
+        "level": level,
+        "outcome": incident_report.outcome_data(scenario.story(engine, level, stored=stored)),
+    }
+    if device == "cuda":
+        torch.cuda.synchronize()  # what has gone wrong so far is this server's
+        row["gpu_bytes"] = torch.cuda.max_memory_reserved()
+    return row
+
+
+def died(defects: Sequence[str], level: str, why: str, seconds: float) -> dict:
+    """The row of a server whose process ended before its story did."""
+    nothing = {"answers": [], "largest_loc": -1, "first_misuse": None, "first_outside": None, "monitor": None}
+    outcome = {"verdict": "died", "why": why, **nothing, "seconds": round(seconds, 3)}
+    return {"defects": list(defects), "level": level, "outcome": outcome}
+
+
+def key(row: Mapping) -> tuple[frozenset[str], str]:
+    """What tells a row from another of the same server."""
+    return frozenset(row["defects"]), row["level"]
+
+
+def sources() -> str:
+    """A short hash of the code that a row depends on: the engine's and the kernels'."""
+    digest = hashlib.sha256()
+    for folder in (Path(__file__).parent, Path(dcp_kernels.__file__).parent):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def in_order(rows: Iterable[Mapping]) -> list[Mapping]:
+    """Level by level, subsets from no patch to all of them."""
+    subsets = {left: i for i, left in enumerate(scenario.isolate_subsets())}
+    return sorted(rows, key=lambda row: (scenario.LEVELS.index(row["level"]), subsets[frozenset(row["defects"])]))
+
+
+def cells(row: Mapping) -> tuple[str, ...]:
+    """A row as strings, in the order of `COLUMNS`. ``keys``: valid keys summed over ranks, for each that was selected."""
+    out = row["outcome"]
+    m = out["monitor"]
+    return (
+        *("no" if name in row["defects"] else "yes" for name in switches.PATCHES),
+        row["level"],
+        out["verdict"],
+        *(incident_report.right_of(out["answers"], act) for act in ("fresh", "long", "again")),
+        str(out["largest_loc"]) if out["largest_loc"] >= 0 else "-",
+        f"{m['valid'] / m['selected']:.2f}" if m and m["selected"] else "-",
+        short(out["first_misuse"]),
+        short(out["first_outside"]),
+        out["why"],
+    )
+
+
+def short(access: Mapping | None) -> str:
+    """An access in a few words: phase, op, buffer, and the index that was wrong with what there is."""
+    if access is None:
+        return "-"
+    what = f"{access['phase']} {access['op']} {access['buffer']}"
+    if access["outside"]:
+        return f"{what}[{access['first_outside']}] of {access['slots']}"
+    return f"{what}: {access['given'] or 'untagged'} for {access['needed']}"
+
+
+def as_text(rows: Sequence[Mapping], note: str) -> str:
+    marks = {"yes": "+", "no": "."}
+    table = [tuple(marks.get(c, c) if i < len(switches.PATCHES) else c for i, c in enumerate(cells(r))) for r in rows]
+    lines = [note, "Patches: + applied, . not.", "", *incident_report.grid(COLUMNS[:-1], [t[:-1] for t in table])]
+    dead = [r for r in rows if r["outcome"]["verdict"] == "died"]
+    return "\n".join(
+        lines + [f"died: {switches.spell(frozenset(r['defects']))}, {r['level']}: {r['outcome']['why']}" for r in dead]
+    )
+
+
+def as_csv(rows: Sequence[Mapping]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(cells(r) for r in rows)
+    return out.getvalue()
+
+
+def as_json(rows: Sequence[Mapping], head: Mapping) -> str:
+    return json.dumps({**head, "runs": list(rows)}, indent=1)
+
+
+def as_html(rows: Sequence[Mapping], note: str) -> str:
+    head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
+    body = "".join(
+        f'<tr style="background:{COLOURS[r["outcome"]["verdict"]]};color:#111">'
+        + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r))
+        + "</tr>\n"
+        for r in rows
+    )
+    style = (
+        "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse}"
+        "td,th{border:1px solid #999;padding:2px 6px;text-align:left}"
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Which patch fixes which symptom</title>'
+        f"<style>{style}</style>"
+        f"<p>{html.escape(note)}</p><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></html>\n"
+    )
