@@ -40,8 +40,8 @@ def lost(message: str) -> str | None:
 def poisoned(error: str) -> str:
     """What a `lost` context means to the person whose process it is."""
     return (
-        f"The GPU ended this process's work (CUDA error: {error}): a kernel did what it may not, as a rule touch memory that is "
-        "not its own. Every later CUDA call of this process fails too, right or wrong."
+        f"The GPU ended this process's work (CUDA error: {error}): a kernel did what it may not, as a rule touch memory that "
+        "is not its own. Every later CUDA call of this process fails too, right or wrong."
     )
 
 
