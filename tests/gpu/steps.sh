@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The steps of docs/gpu.md, by name, each with a limit of its own, so that one that hangs does not take the others along.
-#   tests/gpu/steps.sh OUT NAME...     NAMES: kernels tilelang sanitize topk demos engine soak soak-cold sixteen agree speed incident fixed below above nccl lab-01 ... lab-05
+#   tests/gpu/steps.sh OUT NAME...     NAMES: kernels tilelang memcheck racecheck topk demos engine soak soak-cold sixteen agree speed incident fixed below above nccl lab-01 ... lab-05
 # Leaves OUT/NAME.txt (and what a step makes) and prints a table of exit statuses and seconds. Run where torch, triton and tilelang are.
 set -uo pipefail
 out=$(mkdir -p "$1" && cd "$1" && pwd); shift
@@ -12,8 +12,8 @@ report="--device cuda --dcp-size 8 --size 455744"
 step() { # NAME: what runs, as limit and command
     case $1 in
     kernels) echo "300 $pytest tests/kernels/test_triton_*.py tests/kernels/test_guarded.py tests/kernels/test_reference.py" ;;
-    tilelang) echo "400 $pytest tests/kernels/test_tl_indexer.py tests/kernels/test_tl_sparse.py tests/kernels/test_tl_topk.py --durations=5" ;;
-    sanitize) echo "200 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool memcheck python3 tests/kernels/tl_smoke.py" ;;
+    tilelang) echo "400 $pytest tests/kernels/test_tl_indexer.py tests/kernels/test_tl_sparse.py tests/kernels/test_tl_topk.py tests/kernels/test_tl_ring.py --durations=5" ;;
+    memcheck | racecheck) echo "400 tests/gpu/sanitize.sh $out/$1 $1" ;;
     topk) echo "150 python3 bench/tl_index.py topk" ;;
     demos) echo "300 $pytest tests/demos tests/viz/test_journey.py --durations=5" ;;
     engine) echo "300 $pytest tests/engine/test_gpu.py" ;;

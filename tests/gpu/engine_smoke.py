@@ -1,0 +1,30 @@
+"""Every kernel as the engine launches it, on small servers: the program that compute-sanitizer runs on a GPU.
+
+    PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool memcheck python tests/gpu/engine_smoke.py [plain|mixed|draft]
+
+Two ranks answer three questions and two requests of some 300 tokens each; with all three ways to batch that is extend, decode,
+mixed, draft and verify steps. Without a way named, all three. Exit status 1 where an answer is wrong.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import gpu_soak
+import torch
+
+
+def main(ways: list[str]) -> int:
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    gpu_soak.LONG[device] = 300
+    bad = 0
+    for way in ways or list(gpu_soak.WAYS):
+        server = gpu_soak.serve(device, dcp_size=2, size=1024, chunk=256, way=way)
+        print(way, server["outcome"], server["why"], server["batches"], flush=True)
+        bad += server["outcome"] != "right"
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
