@@ -2,7 +2,7 @@
 
     python ring.py STAGES GROUPS      prints "right" or "wrong" and the sums; a ring that is broken may also hang, or fail
 
-One warpgroup fills stages with the number of their step, ``groups`` warpgroups take the steps in turn and add up what they find.
+One warpgroup fills stages with the number of their step, ``groups`` take the steps in turn and add up what they find.
 The fill of step 0 comes late, as a TMA copy may: when step `LATE` has been taken. Needs a GPU of sm_90.
 """
 

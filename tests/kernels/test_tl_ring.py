@@ -81,7 +81,8 @@ def test_the_kernels_refuse_such_a_ring():
 def test_on_the_gpu(stages, groups, right):
     """In a process of its own: the broken one adds up what it should not, hangs, or ends the context."""
     try:
-        said = subprocess.run([sys.executable, RING, str(stages), str(groups)], capture_output=True, text=True, timeout=60).stdout
+        command = [sys.executable, RING, str(stages), str(groups)]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     except subprocess.TimeoutExpired:
         said = "hung"
     assert said.startswith("right") == right, said
