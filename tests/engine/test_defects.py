@@ -1,5 +1,7 @@
 """Each defect does what its report says, and typed index spaces refuse it before an answer is wrong."""
 
+from dataclasses import replace
+
 import pytest
 
 from dcplab.engine import backend, scenario
@@ -52,6 +54,16 @@ def test_with_every_patch_all_is_well_at_every_level(level):
         assert 0 <= mark.highest < mark.needed <= mark.slots
     if level == "full":
         assert {m.highest + 1 for m in out.watermarks} == {m.needed for m in out.watermarks}, "the last slot was used"
+
+
+def test_a_pool_larger_than_the_workspace_is_filled_by_more_requests():
+    """As at the report's size, where the workspace holds a quarter of the locs."""
+    config = replace(CONFIG, workspace=CONFIG.size // 2)
+    engine = Engine(config, comm=Local(config.dcp_size))
+    out = scenario.story(engine, "full", stored=True)
+    long = [a for a in out.answers if a.when == "long"]
+    assert len(long) > 2 and out.verdict == "right" and not out.wrong
+    assert {m.highest + 1 for m in out.watermarks} == {m.needed for m in out.watermarks}
 
 
 # What each does on its own: level, verdict, and the first operation outside its buffer.

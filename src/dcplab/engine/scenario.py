@@ -129,11 +129,14 @@ def _target(config: ServerConfig, level: str) -> int:
 
 
 def documents(engine: Engine, level: str, salt: int = 0, like: ServerConfig | None = None) -> list[Question]:
-    """Two long requests that bring the watermark to ``level`` of this server, or of one ``like`` it, given the pages held."""
-    ask, width = 4, engine.config.width
-    held = engine.config.pages - engine.allocator.available
-    room = _target(like or engine.config, level) - held
-    pages = [room // 2, room - room // 2]
+    """Two long requests that bring the watermark to ``level`` of this server, or of one ``like`` it, given the pages held; more
+    than two where two would not fit the ragged workspace."""
+    config, ask = engine.config, 4
+    width, held = config.width, config.pages - engine.allocator.available
+    room = _target(like or config, level) - held
+    fits = min(config.longest, config.workspace_rows - config.max_requests) // width - 1  # pages; one is for what follows up
+    count = max(2, -(-room // fits))
+    pages = [(room + i) // count for i in range(count)]
     # A prompt and all but the last word of its answer are stored, and ``<bos>`` is one more: the last page is used to its end.
     return [tokenizer.document(n * width - ask, seed, salt) for seed, n in enumerate(pages)]
 
