@@ -19,13 +19,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+FREE = ("tests/test_bank", "tests/kernels/test_tl_compile.py")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """`--dist loadfile`, but a bank's tests go to whichever worker is free: they share nothing, and some take minutes."""
+    """`--dist loadfile`, but what shares nothing and takes long goes to whichever worker is free: banks, nvcc's runs."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return nodeid if nodeid.startswith("tests/test_bank") else super()._split_scope(nodeid)
+            return nodeid if nodeid.startswith(FREE) else super()._split_scope(nodeid)
 
     return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
