@@ -9,6 +9,7 @@ import contextvars
 import functools
 import html
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -42,18 +43,18 @@ def command(defects: str = "unpatched") -> tuple[list[str], str]:
 # The kernel's end is the server's: PR_SET_PDEATHSIG, SIGKILL.
 _LAUNCH = (
     "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); from dcplab.investigate import report_size_button; "
-    "sys.exit(report_size_button.launched(sys.argv[1:]))"
+    "report_size_button.launched(sys.argv[1:])"
 )
 
 
-def launched(words: Sequence[str]) -> int:
+def launched(words: Sequence[str]) -> None:
     """The course's command line, in the server's own process. On a GPU one such server at a time, whoever starts it: in a
     class that shares one, all would press at once, and no GPU holds ten."""
-    from dcplab.cli import main
     from dcplab.sandbox import gpu_lock
 
+    sys.argv[1:] = words
     with gpu_lock.turn("gpu" if "cuda" in words else "cpu", lambda text: print(text, file=sys.stderr, flush=True), large=True):
-        return main(list(words))
+        runpy.run_module("dcplab", run_name="__main__")  # as `python -m dcplab` does; it ends by SystemExit
 
 
 class Job:
