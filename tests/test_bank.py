@@ -5,7 +5,6 @@ two fixed ones.
 """
 
 import os
-from collections.abc import Callable
 
 import pytest
 
@@ -13,6 +12,7 @@ from dcplab import checking, mode
 from dcplab.course import catalog
 from dcplab.course.seeded import Draw
 from dcplab.judge import diagnose
+from remembered import once
 
 SEEDS = [int(s) for s in os.environ.get("DCPLAB_BANK_SEEDS", "1,20260").split(",")]
 LABS = catalog.labs()
@@ -55,7 +55,7 @@ def test_every_right_answer_passes(lab, part, seed):
 
 @pytest.mark.parametrize("lab, part, seed", DRAWN)
 def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed, monkeypatch):
-    monkeypatch.setattr(diagnose, "attempt", _once(diagnose.attempt))
+    monkeypatch.setattr(diagnose, "attempt", once(diagnose.attempt))
     if reason := part.not_here(mode.current().name):
         pytest.skip(reason)
     key = lab.key(part.id)
@@ -81,18 +81,3 @@ def test_a_seed_gives_the_same_cases_again_and_another_seed_others(lab, part):
 
     assert cases(3) == cases(3)
     assert len({tuple(cases(seed)) for seed in range(8)}) > 1
-
-
-def _once(attempt: Callable) -> Callable:
-    """``attempt``, which runs a program on the same cases only once: every answer of a bank is held against the whole bank."""
-    known = {}
-
-    def remembered(programs, part, packed, mode, wall_s, note=None):
-        cases = repr(packed)
-        keys = [(p.source, part.id, mode, wall_s, cases) for p in programs]
-        new = [i for i, key in enumerate(keys) if key not in known]
-        ran = attempt([programs[i] for i in new], part, packed, mode, wall_s, note) if new else []
-        known.update(zip([keys[i] for i in new], ran, strict=True))
-        return [known[key] for key in keys]
-
-    return remembered

@@ -69,8 +69,8 @@ def check(
     wall = part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
     packed = [pack(case) for case in cases]
     launches = [case for case in packed if case["kind"] == "launch"]
-    if mode == "cpu" and launches:
-        pool.warm("compile")  # it starts while the interpreter works
+    if mode == "gpu" or launches:
+        pool.warm("cpu" if mode == "gpu" else "compile")  # it starts while this one works
     # The solution runs beside the answer, in a child of its own: neither sees the other.
     expected: list[Any] = []
     beside = threading.Thread(target=lambda: expected.append(_expected(key, cases, packed, mode, wall)))
@@ -84,7 +84,11 @@ def check(
     if isinstance(expected[0], str):
         return result("error", f"The checker failed, not your answer: {expected[0]}", detail=expected[0])
     names = [argument_names(key, case) for case in cases]
-    verdicts = [verdict.of_case(part, i, case, trial, expected[0][i], names[i]) for i, case in enumerate(cases)]
+
+    def verdicts_of(trial: Trial) -> list[Verdict]:
+        return [verdict.of_case(part, i, case, trial, expected[0][i], names[i]) for i, case in enumerate(cases)]
+
+    verdicts = verdicts_of(trial)
     if trial.load_error:
         return result("crashed", _load_sentence(trial, program), detail=_traceback(trial.load_error, program) + _output(trial))
     outcome, shown = verdict.overall(verdicts, cases)
@@ -105,8 +109,15 @@ def check(
         helper = next((name for name in _functions(program.source) if unfinished(program.source, name)), None)
         which = f"`{helper}`, which it needs," if helper else "it"
         return result("not_attempted", f"Not finished yet: {which} raises NotImplementedError.")
-    failing = [i for i, v in enumerate(verdicts) if v.outcome not in ("passed", "unjudged")]
-    found = diagnose.find(key.wrong, part, outcome, shown.number, failing, trial, packed, mode, wall)
+    here = _seen(trial, mode, verdicts, cases)
+    failing = here.failing
+    if mode == "cpu":
+        found = diagnose.find(key.wrong, part, here, packed, wall)
+    else:
+        patience = diagnose.ENDLESS_S if outcome == "timeout" else wall
+        second = trial.watched or attempt([program], part, packed, "cpu", patience)[0]
+        there = _seen(second, "cpu", verdicts_of(second), cases)
+        found = diagnose.find_on_gpu(key.wrong, part, here, there, packed, wall)
     if found:  # what a mistake does is seen best where little is going on, be it unsafe elsewhere
         ran = [i for i in failing if verdicts[i].outcome in ("wrong", "unsafe", shown.outcome)]
         shown = verdicts[min(ran, key=lambda i: (cases[i].size, i))]
@@ -124,6 +135,12 @@ def check(
         share=1 - len(failing) / len(cases) if part.by_case and outcome == "wrong" else 0.0,
         case_seed=whose,
     )
+
+
+def _seen(trial: Trial, mode: str, verdicts: Sequence[Verdict], cases: Sequence) -> diagnose.Seen:
+    outcome, shown = verdict.overall(verdicts, cases)
+    failing = [i for i, v in enumerate(verdicts) if v.outcome not in ("passed", "unjudged")]
+    return diagnose.Seen(trial, mode, outcome, shown.number if shown else None, failing)
 
 
 def _question(part: Part, outcome: str, says: str) -> str:

@@ -9,6 +9,7 @@ other: "True and False are swapped" would fit each failing case of any wrong boo
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dcplab.course.model import Part, Wrong
@@ -16,38 +17,35 @@ from dcplab.judge.compare import alike
 from dcplab.notebook.extract import Program
 from dcplab.sandbox.attempts import Trial, attempt
 
+Bank = Sequence[tuple[Wrong, Program]]
 ENDLESS_S = 2.0  # a bank's endless answer is given this long, not the part's whole limit
 
 
-def find(
-    bank: Sequence[tuple[Wrong, Program]],
-    part: Part,
-    outcome: str,
-    shown: int,
-    failing: Collection[int],
-    trial: Trial,
-    packed: Sequence[Mapping[str, Any]],
-    mode: str,
-    wall_s: float,
-) -> Wrong | None:
-    """The first of the bank that agrees on all cases (values, exceptions, memory touched), else on all of the shown function,
-    else the nearest, if one is near.
+@dataclass(frozen=True)
+class Seen:
+    """What one answer did in one mode, and what is to be said of it: ``shown`` is the case that the learner is shown."""
 
-    Only answers of its outcome run. ``shown`` is the case that the learner is shown, the smallest of ``failing``.
-    """
-    candidates = [(wrong, program) for wrong, program in bank if wrong.part == part.id and wrong.outcome == outcome]
+    trial: Trial
+    mode: str
+    outcome: str
+    shown: int | None
+    failing: Sequence[int]
+
+
+def find(bank: Bank, part: Part, seen: Seen, packed: Sequence[Mapping[str, Any]], wall_s: float) -> Wrong | None:
+    """The first of the bank that agrees on all cases (values, exceptions, memory touched), else on all of the shown function,
+    else the nearest, if one is near. Only answers of its outcome run."""
+    trial, shown = seen.trial, seen.shown
+    candidates = [(wrong, program) for wrong, program in bank if wrong.part == part.id and wrong.outcome == seen.outcome]
     if not candidates:
         return None
-    if trial.watched is not None and _comparable(trial, trial.watched):
-        # The interpreter did what the GPU did, and need not compile a whole bank of kernels to tell which of them did too.
-        trial, mode = trial.watched, "cpu"
-    limit = min(wall_s, ENDLESS_S) if outcome == "timeout" else wall_s
+    limit = min(wall_s, ENDLESS_S) if seen.outcome == "timeout" else wall_s
     if shown in trial.records:  # one case tells most of them apart, so only the rest run on all
         one = [packed[shown]]
-        short = attempt([program for _, program in candidates], part, one, mode, limit)
+        short = attempt([program for _, program in candidates], part, one, seen.mode, limit)
         mine, did = _deed(trial.records[shown]), [t.records.get(0) for t in short]
         candidates = [c for c, r in zip(candidates, did, strict=True) if r is not None and alike(_deed(r), mine, part.close)]
-    trials = attempt([program for _, program in candidates], part, packed, mode, limit)
+    trials = attempt([program for _, program in candidates], part, packed, seen.mode, limit)
     whole = next((wrong for (wrong, _), other in zip(candidates, trials, strict=True) if agree(trial, other, part.close)), None)
     if whole or shown not in trial.records:
         return whole
@@ -55,7 +53,7 @@ def find(
     for (wrong, _), other in zip(candidates, trials, strict=True):
         if len(here) < len(packed) and all(_agree_on(number, trial, other, part.close) for number in here):
             return wrong
-    failing = [number for number in failing if number in here]
+    failing = [number for number in seen.failing if number in here]
     if len(failing) < 2:
         return None
     passing = [number for number in here if number not in failing]
@@ -68,12 +66,23 @@ def find(
     return candidates[-max(near)[1]][0] if near else None
 
 
-def _comparable(trial: Trial, watched: Trial) -> bool:
-    """Whether the interpreter's run tells as much as the GPU's: every case ran there, none with arithmetic it gets wrong."""
-    return watched.records.keys() >= trial.records.keys() and all(
-        not watched.records[i].get("doubts") and ("raised" in watched.records[i]) == ("raised" in trial.records[i])
-        for i in trial.records
-    )
+def find_on_gpu(
+    bank: Bank, part: Part, here: Seen, there: Seen, packed: Sequence[Mapping[str, Any]], wall_s: float
+) -> Wrong | None:
+    """As `find`, for an answer that failed on a GPU (``here``): what it did on the CPU (``there``) names it.
+
+    Two writers of one place leave there what the GPU pleases, and a bank of kernels takes minutes to compile. The interpreter
+    is quick, and does the same each time. Where it sees nothing wrong (values that only a GPU rounds), those of the bank that
+    it cannot tell from the answer run on the GPU.
+    """
+    if there.outcome == here.outcome:
+        return find(bank, part, there, packed, wall_s)
+    if there.outcome not in ("passed", "unjudged"):
+        return None  # what fails there is not what failed here: a kernel that does not compile also computes something
+    own = [(wrong, program) for wrong, program in bank if wrong.part == part.id and wrong.outcome == here.outcome]
+    did = attempt([program for _, program in own], part, packed, "cpu", wall_s)
+    like = [pair for pair, other in zip(own, did, strict=True) if agree(there.trial, other, part.close)]
+    return find(like, part, here, packed, wall_s)
 
 
 def agree(a: Trial, b: Trial, close: float | None = None) -> bool:

@@ -27,7 +27,7 @@ class Trial:
     stderr: str = ""
     stuck: str = ""
     wall_s: float = 0.0
-    watched: Trial | None = None  # a kernel's run in the interpreter, beside the one on a GPU
+    watched: Trial | None = None  # the same answer on the CPU, where it ran there beside the GPU
 
     @property
     def end(self) -> str:
@@ -47,20 +47,26 @@ def attempt(
 ) -> list[Trial]:
     """Runs programs on packed cases and says what each did.
 
-    A GPU does not show a load outside a buffer. So kernels run there and, beside it, in the interpreter under the guard; what
-    the guard saw is added to what the GPU computed.
+    A GPU shows neither a load outside a buffer nor a store into memory that is somebody's. So kernels run there and, beside it,
+    in the interpreter under the guard: what it saw outside the buffers is held against the answer too (``watched``).
     """
-    if mode == "cpu":
+    if mode != "gpu":
         return _attempt(programs, part, packed, mode, wall_s, note)
     if not any(case["kind"] == "launch" for case in packed):
         trials = _attempt(programs, part, packed, mode, wall_s, note)
-        return _with_the_index(programs, part, packed, trials, wall_s)
-    with ThreadPoolExecutor(1) as beside:
-        guarded = beside.submit(_attempt, programs, part, packed, "cpu", wall_s, None)
-        trials = _attempt(programs, part, packed, mode, wall_s, note)
-        for trial, watched in zip(trials, guarded.result(), strict=True):
-            _add_loads(trial, watched)
-            trial.watched = watched
+        lost = [i for i, trial in enumerate(trials) if _fault(trial) is not None]
+        seen = _attempt([programs[i] for i in lost], part, packed, "cpu", wall_s, None) if lost else []
+        for i, watched in zip(lost, seen, strict=True):
+            trials[i].watched = watched
+    else:
+        with ThreadPoolExecutor(1) as beside:
+            guarded = beside.submit(_attempt, programs, part, packed, "cpu", wall_s, None)
+            trials = _attempt(programs, part, packed, mode, wall_s, note)
+            for trial, watched in zip(trials, guarded.result(), strict=True):
+                _add_outside(trial, watched)
+                trial.watched = watched
+    for trial in trials:
+        _after_a_fault(trial)
     return trials
 
 
@@ -76,34 +82,35 @@ def compiles(
     return len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values()), raised
 
 
-def _with_the_index(
-    programs: Sequence[Program], part: Part, packed: Sequence[Mapping[str, Any]], trials: Sequence[Trial], wall_s: float
-) -> list[Trial]:
-    """The trials, and for one that a GPU's assert ended what the same answer does on the CPU, if it raises there too.
-
-    An index outside a tensor ends a GPU's context, names no index, and touched nothing. On a CPU the same call says which.
-    """
-    found = list(trials)
-    lost = {i: case for i, t in enumerate(trials) for case, r in t.records.items() if r.get("raised", {}).get("fault")}
-    told = _attempt([programs[i] for i in lost], part, packed, "cpu", wall_s, None) if lost else []
-    for (i, case), trial in zip(lost.items(), told, strict=True):
-        if "raised" in (record := trial.records.get(case, {})):
-            more = "On the GPU it is a device-side assert, which names no index. This is from the CPU:\n"
-            raised = {**record["raised"], "traceback": more + record["raised"]["traceback"]}
-            trial.records[case] = {**record, "raised": raised}
-            trial.watched = trial  # so that the bank is held against it on the CPU
-            found[i] = trial
-    return found
+def _fault(trial: Trial) -> int | None:
+    """The case whose access ended the GPU's context, and with it the child."""
+    return next((i for i, record in trial.records.items() if record.get("raised", {}).get("fault")), None)
 
 
-def _add_loads(trial: Trial, watched: Trial) -> None:
-    """The loads outside buffers that the guard saw, where the interpreter could run the case at all."""
+def _after_a_fault(trial: Trial) -> None:
+    """A fault names no index, touched nothing that can be read back and took the later cases along. On a CPU the same call says
+    more: from there on its records stand, if it fails there too."""
+    if trial.watched is None or (lost := _fault(trial)) is None:
+        return
+    seen = trial.watched.records.get(lost, {})
+    if raised := seen.get("raised"):
+        more = "On the GPU it is a fault, which names no index. This is from the CPU:\n"
+        seen = {**seen, "raised": {**raised, "traceback": more + raised["traceback"]}}
+    elif not seen.get("events"):
+        return
+    trial.records |= {i: record for i, record in trial.watched.records.items() if i > lost} | {lost: seen}
+    trial.status, trial.exit = trial.watched.status, trial.watched.exit
+
+
+def _add_outside(trial: Trial, watched: Trial) -> None:
+    """What the guard saw outside buffers, for what the bands show of it, where the interpreter could run the case at all."""
     for number, record in trial.records.items():
         seen = watched.records.get(number, {})
         if "raised" in record or "raised" in seen or "events" not in seen or LOGIC in seen.get("doubts", ()):
             continue
-        loads = [event for event in seen["events"] if event["kind"] == "outside" and event["op"] == "load"]
-        trial.records[number] = {**record, "events": [*record["events"], *loads]}
+        if outside := [event for event in seen["events"] if event["kind"] == "outside"]:
+            others = [event for event in record["events"] if event["kind"] != "outside"]
+            trial.records[number] = {**record, "events": [*outside, *others]}
 
 
 def _attempt(

@@ -128,7 +128,7 @@ class _Server:
         self.sending = threading.Lock()
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "dcplab.sandbox.server", str(theirs.fileno())],
+                [*_command(mode), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=self.log,
                 stderr=self.log,
@@ -201,6 +201,10 @@ def _server(mode: str, note: Callable[[str], None] | None, wait: bool = True) ->
     if wait:
         server.wait_ready(note)
     return server
+
+
+def _command(mode: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "dcplab.sandbox.server"]
 
 
 def _environment(mode: str) -> dict[str, str]:

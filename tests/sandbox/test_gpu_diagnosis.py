@@ -1,0 +1,61 @@
+"""What is right on a GPU is decided there, and a mistake has its name there too. `stand_in_gpu` does what differs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dcplab import checking
+from dcplab.course import catalog
+from dcplab.course.model import Launch
+from dcplab.course.seeded import Draw
+from dcplab.judge import diagnose
+from dcplab.sandbox import pool
+from remembered import once
+
+KERNELS = [(lab, part) for lab in catalog.labs() for part in lab.parts if isinstance(part.cases(Draw(1))[0], Launch)]
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    plain_command, plain_environment = pool._command, pool._environment
+
+    def command(mode):
+        return [*plain_command(mode)[:-1], "stand_in_gpu"] if mode == "gpu" else plain_command(mode)
+
+    def environment(mode):
+        env = plain_environment("cpu" if mode == "gpu" else mode)
+        return env | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), env["PYTHONPATH"]])}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "_command", command)
+        patch.setattr(pool, "_environment", environment)
+        yield
+        if server := pool._servers.pop("gpu", None):
+            server.close()
+
+
+def ids(pairs):
+    return [part.id for _, part in pairs]
+
+
+@pytest.mark.parametrize("lab, part", KERNELS, ids=ids(KERNELS))
+def test_every_right_kernel_passes(gpu, lab, part):
+    key = lab.key(part.id)
+    answers = [("the solution", key.solution)] + [(r.id, lab.right_program(r)) for r in lab.right if r.part == part.id]
+    found = {name: checking.check(key, program, seed=1, mode="gpu") for name, program in answers}
+    assert {name: f.message for name, f in found.items() if f.outcome != "passed"} == {}
+
+
+@pytest.mark.parametrize("lab, part", KERNELS, ids=ids(KERNELS))
+def test_every_wrong_kernel_has_its_name(gpu, lab, part, monkeypatch):
+    monkeypatch.setattr(diagnose, "attempt", once(diagnose.attempt))
+    key = lab.key(part.id)
+    failed = {}
+    for wrong, program in key.wrong:
+        if wrong.part != part.id:
+            continue
+        found = checking.check(key, program, seed=1, mode="gpu")
+        if (found.diagnosis, found.outcome) != (wrong.id, wrong.outcome):
+            failed[wrong.id] = (found.diagnosis, found.outcome, found.message.splitlines()[0])
+    assert not failed, "\n".join(f"{k}: {v}" for k, v in failed.items())
