@@ -7,12 +7,12 @@ two fixed ones.
 import os
 
 import pytest
+from remembered import once
 
 from dcplab import checking, mode
 from dcplab.course import catalog
 from dcplab.course.seeded import Draw
 from dcplab.judge import diagnose
-from remembered import once
 
 SEEDS = [int(s) for s in os.environ.get("DCPLAB_BANK_SEEDS", "1,20260").split(",")]
 LABS = catalog.labs()

@@ -111,7 +111,7 @@ def check(
         return result("not_attempted", f"Not finished yet: {which} raises NotImplementedError.")
     here = _seen(trial, mode, verdicts, cases)
     failing = here.failing
-    if mode == "cpu":
+    if mode == "cpu" or not key.wrong:
         found = diagnose.find(key.wrong, part, here, packed, wall)
     else:
         patience = diagnose.ENDLESS_S if outcome == "timeout" else wall

@@ -70,7 +70,8 @@ def test_a_mistake_that_fits_the_failing_cases_alone_is_not_the_nearest(small):
             lambda programs, part, packed, *_: [trial([answers[p][case["i"]] for case in packed]) for p in programs],
         )
         packed = [{"i": i, "call": ""} for i in range(6)]
-        found = diagnose.find(bank, small.part("91a"), "wrong", 3, [3, 4, 5], trial(mine), packed, "cpu", 1.0)
+        seen = diagnose.Seen(trial(mine), "cpu", "wrong", 3, [3, 4, 5])
+        found = diagnose.find(bank, small.part("91a"), seen, packed, 1.0)
     assert found.id == "upper end only"
 
 

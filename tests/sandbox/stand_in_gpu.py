@@ -1,9 +1,9 @@
-"""A GPU for machines that have none: ``python -m stand_in_gpu FD`` is the checker's fork server, its children take the CPU for one.
+"""A GPU for machines that have none: ``python -m stand_in_gpu FD`` is a fork server whose children take the CPU for one.
 
-What a compiled run does otherwise than an interpreted one is done here: no load is seen; a store outside a buffer goes to memory
-and shows where it meets a canary; the allocation before a buffer (`Buf.before`) is there to be written; an address outside every
-allocation is a fault, which ends the child; programs and lanes come in another order, so that another one of two writers of one
-place wins; casts to bf16 and fp8 round. The product's own code of mode "gpu" runs, on the interpreter.
+What a compiled run does otherwise than an interpreted one is done here. No load is seen. A store outside a buffer goes to
+memory, and shows where it meets a canary. The allocation before a buffer (`Buf.before`) is there to be written. An address
+outside every allocation is a fault, which ends the child. Programs and lanes come in another order, so that another one of
+two writers of one place wins. Casts to bf16 and fp8 round. Mode "gpu" of the product runs, on the interpreter.
 """
 
 import sys

@@ -1,9 +1,11 @@
 """What is right on a GPU is decided there, and a mistake has its name there too. `stand_in_gpu` does what differs."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from remembered import once
 
 from dcplab import checking
 from dcplab.course import catalog
@@ -11,7 +13,6 @@ from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
 from dcplab.judge import diagnose
 from dcplab.sandbox import pool
-from remembered import once
 
 KERNELS = [(lab, part) for lab in catalog.labs() for part in lab.parts if isinstance(part.cases(Draw(1))[0], Launch)]
 
@@ -59,3 +60,25 @@ def test_every_wrong_kernel_has_its_name(gpu, lab, part, monkeypatch):
         if (found.diagnosis, found.outcome) != (wrong.id, wrong.outcome):
             failed[wrong.id] = (found.diagnosis, found.outcome, found.message.splitlines()[0])
     assert not failed, "\n".join(f"{k}: {v}" for k, v in failed.items())
+
+
+def test_a_mistake_in_what_only_a_gpu_rounds_is_named_by_the_gpu(gpu, monkeypatch):
+    lab = catalog.lab("03")
+    key = lab.key("3g")
+    rounded = replace(key, part=replace(key.part, cases=lambda draw: [replace(c, exact=False) for c in key.part.cases(draw)]))
+    asked, attempt = [], diagnose.attempt
+    monkeypatch.setattr(diagnose, "attempt", lambda p, *a: asked.append((a[2], len(p))) or attempt(p, *a))
+    wrong, program = next(pair for pair in key.wrong if pair[0].id == "3g-scaled")
+    found = checking.check(rounded, program, seed=1, mode="gpu")
+    assert (found.outcome, found.diagnosis) == ("wrong", wrong.id)
+    assert sum(n for mode, n in asked if mode == "gpu") <= 4, "the bank is not compiled"
+
+
+def test_an_access_that_ends_the_gpus_context_is_told_as_on_a_cpu(gpu):
+    lab = catalog.lab("03")
+    key = lab.key("3a")
+    far = replace(key.solution, source=key.solution.source.replace("kv_ptr + ", "kv_ptr + 1000000000 + "))
+    assert far.source != key.solution.source
+    on_gpu, on_cpu = (checking.check(key, far, seed=1, mode=mode) for mode in ("gpu", "cpu"))
+    assert on_gpu.outcome == on_cpu.outcome == "unsafe" and "It wrote element 10000000" in on_gpu.message
+    assert on_gpu.message.splitlines()[:5] == on_cpu.message.splitlines()[:5]
