@@ -27,7 +27,7 @@ DRAWN = [
 
 
 def test_there_are_labs():
-    assert LABS, "solutions/ holds no lab with a parts.py"
+    assert LABS, "solutions/ holds no lab with parts"
 
 
 @pytest.mark.parametrize("lab, part", PARTS)
@@ -41,7 +41,7 @@ def test_the_starter_is_not_attempted_and_not_run(lab, part):
 def test_every_right_answer_passes(lab, part, seed):
     key = lab.key(part.id)
     here = mode.current().name
-    answers = [("the solution", key.solution)] + [(r.id, lab.right_program(r)) for r in lab.right if r.part == part.id]
+    answers = [("the solution", key.solution)] + [(r.id, lab.program(r)) for r in lab.right if r.part == part.id]
     failed = {}
     for name, program in answers:
         found = checking.check(key, program, seed=seed)
@@ -63,7 +63,7 @@ def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed, monkey
     assert bank, f"no wrong answer of {part.id} is known"
     failed = {}
     for wrong in bank:
-        found = checking.check(key, lab.wrong_program(wrong), seed=seed)
+        found = checking.check(key, lab.program(wrong), seed=seed)
         first = found.message.partition("\n")[0]
         enough = found.points < part.points if part.by_case else found.points == 0
         told = (found.diagnosis, found.outcome, enough, first, found.question)

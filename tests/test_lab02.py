@@ -82,7 +82,5 @@ def test_of_two_functions_with_a_mistake_each_the_first_is_named(first, second):
     """An answer that forgets one thing in one function and another in the next agrees with no answer of the bank as a whole."""
     bank = {wrong.id: wrong.source for wrong in LAB.wrong}
     halves = [bank[f"2g-{slug}"] for slug in (first, second)]
-    found = checking.check(
-        LAB.key("2g"), LAB.wrong_program(replace(LAB.wrong[0], part="2g", source="\n\n".join(halves))), seed=5
-    )
+    found = checking.check(LAB.key("2g"), LAB.program(replace(LAB.wrong[0], part="2g", source="\n\n".join(halves))), seed=5)
     assert found.diagnosis == f"2g-{first}", found.message

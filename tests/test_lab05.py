@@ -31,9 +31,9 @@ def solved():
 
 
 def bank(part):
-    """The literals that stand before the wrong answers."""
-    names = {"triton": None}
-    exec(LAB.preambles[part == "right"], names)
+    """What stands before the answers to a part: what its solution says."""
+    names = {}
+    exec("\n".join(LAB.preambles[part]), names)
     return names
 
 
@@ -53,7 +53,7 @@ def source_of(part):
 @pytest.mark.parametrize("dcp_size, mixed, draft", [(2, False, 0), (3, True, 0), (5, False, 2), (4, True, 3)])
 def test_the_solution_says_what_one_rank_says(dcp_size, mixed, draft):
     draw = Draw(100 * dcp_size + draft)
-    prompt = LAB.part("5a").cases.__globals__["_prompt"]
+    prompt = LAB.part("5a").cases.__globals__["recall_prompt"]
     rounds = [[prompt(draw, n, c) for n, c in ((9, 3), (21, 5), (30, 25))]]
     for high in (False, True):
         given = dict(new=6, chunk=13, mixed=mixed, draft=draft)
@@ -146,7 +146,7 @@ def test_what_is_missing_or_wrong_falls_back_to_the_reference_and_is_said(taken,
         if part.id == "3d":
             return lab.key("3d").solution
         if part.id == "1c":
-            return lab.wrong_program(next(w for w in lab.wrong if w.part == "1c"))
+            return lab.program(next(w for w in lab.wrong if w.part == "1c"))
         if part.id == "3e":
             return lab.key("3e").starter
         raise CourseError("There is no notebook.")
@@ -221,19 +221,19 @@ def test_the_rows_of_the_answer_are_the_matrix_s():
 def test_a_matrix_that_is_partly_right_gets_its_share():
     key = LAB.key("5c")
     wrong = next(w for w in LAB.wrong if w.id == "5c-alarm-everywhere")
-    found = checking.check(key, LAB.wrong_program(wrong), seed=1)
+    found = checking.check(key, LAB.program(wrong), seed=1)
     assert found.outcome == "wrong" and found.points == pytest.approx(15 * 14 / 18, abs=0.01)
 
 
 def test_the_bank_s_literals_are_what_the_engine_does():
-    for which in ("wrong", "right"):
-        known = bank(which)
-        assert {r.row.id: r.verdict for r in investigate.run_matrix()} == known["MATRIX"]
-        for n, names in known["NAMES"].items():
-            truth = diagnose_by_rule.truth(n, known["SEED"])
-            assert {k: truth[k] for k in diagnose_by_rule.NAMES} == names
-        findings = records.verify(known["RECORD"], investigate.incident(known["SEED"]))
-        assert [f.key for f in findings if f.outcome != "right" and not diagnose_by_rule.as_elsewhere(f)] == []
+    assert {r.row.id: r.verdict for r in investigate.run_matrix()} == bank("5c")["MATRIX"]
+    named = bank("5d")
+    for n, names in named["NAMES"].items():
+        truth = diagnose_by_rule.truth(n, named["SEED"])
+        assert {k: truth[k] for k in diagnose_by_rule.NAMES} == names
+    recorded = bank("5e")
+    findings = records.verify(recorded["RECORD"], investigate.incident(recorded["SEED"]))
+    assert [f.key for f in findings if f.outcome != "right" and not diagnose_by_rule.as_elsewhere(f)] == []
 
 
 @pytest.mark.parametrize("part", ["5d", "5e"])
@@ -242,7 +242,7 @@ def test_a_diagnosis_says_what_anybody_s_mistake_of_the_kind_gets(part):
     asked = {"5d": ("first_wrong", (1, 2, 3)), "5e": ("incident_record", HEADINGS)}[part]
     for wrong in (w for w in LAB.wrong if w.part == part and w.outcome == "wrong"):
         names = {}
-        exec(LAB.wrong_program(wrong).source, names)
+        exec(LAB.program(wrong).source, names)
         part_of = LAB.part(part)
         says = [part_of.compare(Case((n,)), part_of.drive(names[asked[0]], n), None) for n in asked[1]]
         assert next(filter(None, says)) == wrong.says, wrong.id
@@ -290,7 +290,7 @@ def test_the_template_in_the_answer_cell_is_the_record_s():
 
 
 def test_versions_of_another_machine_are_no_mistake_and_anything_else_is():
-    run = investigate.incident(bank("wrong")["SEED"])
+    run = investigate.incident(bank("5e")["SEED"])
     figures = records.figures(run)
     for field, value in itertools.product(FIELDS, ("2.11.0+cu130", "17")):
         findings = [f for f in records.verify(figures | {field.key: value}, run) if f.key == field.key]

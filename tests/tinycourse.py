@@ -42,37 +42,31 @@ lab.check("1b")
 # The end.
 '''
 
-PARTS = """
-from dcplab.course.model import Case, Part
-
+LAB = """
 LAB = dict(id="01", name="01_tiny", title="A tiny lab", minutes=10)
-PARTS = [
-    Part(
-        id=part, entry=entry, title=entry, points=points, minutes=5, question="Who owns it?", timeout_s=10,
-        hints=("one", "two", "three"),
-        cases=lambda draw: [  # no owner is 0, or an answer that says 0 would pass on some seeds
-            Case(args=(4 * draw.int(3, 24) + draw.int(1, 3), 4), size=1),
-            Case(args=(6 * (2**38 + draw.int(1, 9)) + draw.int(1, 5), 6), size=2),
-        ],
-    )
-    for part, entry, points in (("1a", "owner_rank", 60), ("1b", "local_row", 40))
-]
 """
 
-WRONG = """# %% preamble
-import math
+PART = """
+from dcplab.course.model import Case, Part
 
-# %% 1a row
+PART = Part(
+    id={id!r}, entry={entry!r}, title={entry!r}, points={points}, minutes=5, question="Who owns it?", timeout_s=10,
+    hints=("one", "two", "three"),
+    cases=lambda draw: [  # no owner is 0, or an answer that says 0 would pass on some seeds
+        Case(args=(4 * draw.int(3, 24) + draw.int(1, 3), 4), size=1),
+        Case(args=(6 * (2**38 + draw.int(1, 9)) + draw.int(1, 5), 6), size=2),
+    ],
+)
+"""
+
+BANK = """# %% 1a row
 # says: That is the row, not the owner.
 # asks: Which of the two is below dcp_size?
 def owner_rank(loc, dcp_size):
     return loc // dcp_size
-"""
-
-RIGHT = """# %% preamble
-import math
 
 # %% 1a divmod
+# outcome: passed
 def owner_rank(loc, dcp_size):
     return divmod(loc, dcp_size)[1]
 """
@@ -81,9 +75,12 @@ def owner_rank(loc, dcp_size):
 def write_course(root: Path) -> Path:
     """Writes the tiny course and returns its root."""
     home = root / "solutions" / "01_tiny"
-    home.mkdir(parents=True)
-    (root / "labs").mkdir()
-    for name, text in (("01_tiny.py", SOURCE), ("parts.py", PARTS), ("wrong.py", WRONG), ("right.py", RIGHT)):
+    (root / "labs").mkdir(parents=True)
+    parts = [("1a", "owner_rank", 60), ("1b", "local_row", 40)]
+    files = {"01_tiny.py": SOURCE, "parts/__init__.py": LAB, "bank/preamble.py": "import math\n", "bank/1a.py": BANK}
+    files |= {f"parts/{id}.py": PART.format(id=id, entry=entry, points=points) for id, entry, points in parts}
+    for name, text in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(text, encoding="utf-8")
     return root
 

@@ -87,12 +87,12 @@ def test_an_older_notebook_is_renewed_and_a_run_one_too(course, path, tmp_path):
 
 
 def test_a_fault_is_named_and_fails(course, capsys):
-    parts = course / "solutions" / "01_tiny" / "parts.py"
+    parts = course / "solutions" / "01_tiny" / "parts" / "1a.py"
     parts.write_text(parts.read_text().replace('"three"', '""'))
     assert cli.main(["build"]) == 2
     said = capsys.readouterr()
     assert "01_tiny: 1a: three hints are asked for, and there are 2." in said.out
-    assert "2 faults in the labs" in said.err
+    assert "1 fault in the labs" in said.err
 
 
 def test_two_backups_of_one_second_are_two(tmp_path, course):

@@ -110,6 +110,6 @@ def test_edits_are_seen_and_outputs_are_not_edits():
     assert notebook.is_edited(learner)
 
 
-def test_a_part_that_parts_py_does_not_have_is_an_error():
-    with pytest.raises(CourseError, match=r"part '1b' is not in parts\.py"):
+def test_a_part_that_has_no_file_in_parts_is_an_error():
+    with pytest.raises(CourseError, match=r"part '1b' has no file in parts"):
         notebook.source_notebook("01_tiny", lab_source.parse(SOURCE), {"1a": 60})

@@ -290,12 +290,16 @@ def test_what_cannot_run_says_why(tmp_path, solved, capsys):
 
 def test_a_course_that_changes_while_it_grades_changes_no_grade(course, solved, tmp_path):
     """A driver is sent to the child as text: it is what was loaded, not what the file has in those lines by now."""
-    parts = course / "solutions" / "01_tiny" / "parts.py"
-    given = parts.read_text().replace("timeout_s=10,", "timeout_s=10, drive=through,")
-    parts.write_text(given.replace("LAB = ", "def through(entry, loc, dcp_size):\n    return entry(loc, dcp_size)\n\nLAB = "))
+    parts = [course / "solutions" / "01_tiny" / "parts" / name for name in ("1a.py", "1b.py")]
+    for part in parts:
+        given = part.read_text().replace("timeout_s=10,", "timeout_s=10, drive=through,")
+        part.write_text(
+            given.replace("PART = ", "def through(entry, loc, dcp_size):\n    return entry(loc, dcp_size)\n\nPART = ")
+        )
     labs = catalog.labs()
     keys = grader.keys_of(labs)
-    parts.write_text("# A line more.\n" * 5 + parts.read_text())
+    for part in parts:
+        part.write_text("# A line more.\n" * 5 + part.read_text())
     path = put(tmp_path, "right.ipynb", solved)
     (_, row), *_ = grader.grade_all([path], keys, 7)
     assert [(part.part, part.outcome, part.message.partition("\n")[0]) for part in row.parts] == [
@@ -307,12 +311,11 @@ def test_a_course_that_changes_while_it_grades_changes_no_grade(course, solved, 
 @pytest.fixture
 def seeded(course):
     """The tiny course with a first part whose answer names its learner's seed."""
-    folder = course / "solutions" / "01_tiny"
-    parts = (folder / "parts.py").read_text()
+    part = course / "solutions" / "01_tiny" / "parts" / "1a.py"
     driver = "def told(entry, loc, dcp_size):\n    return {'seed': entry(), 'owner': loc % dcp_size}\n\n"
     judged = 'oracle=lambda loc, d: loc % d, compare=lambda case, got, want: None if got["owner"] == want else "Other.", '
-    given = f"id=part, **(dict(drive=told, {judged} seed_of=lambda got: got['seed']) if part == '1a' else {{}}),"
-    (folder / "parts.py").write_text(parts.replace("id=part,", given).replace("LAB = ", driver + "LAB = "))
+    given = f"id='1a', drive=told, {judged} seed_of=lambda got: got['seed'],"
+    part.write_text(part.read_text().replace("id='1a',", given).replace("PART = ", driver + "PART = "))
     return build.make(catalog.lab("01")).learner
 
 

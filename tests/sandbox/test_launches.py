@@ -20,7 +20,7 @@ def with_cases(part, change):
 
 
 def program(name):
-    return next(LAB.wrong_program(wrong) for wrong in LAB.wrong if wrong.id == name)
+    return next(LAB.program(wrong) for wrong in LAB.wrong if wrong.id == name)
 
 
 def test_a_pointer_before_its_buffer_reaches_only_the_end_of_the_larger_one():

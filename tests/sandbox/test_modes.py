@@ -44,7 +44,7 @@ def test_a_load_outside_a_buffer_is_unsafe_on_a_gpu_too(small, pretend_gpu):
 
 
 def test_a_bank_of_kernels_is_not_compiled_to_name_a_mistake(small, pretend_gpu):
-    found = checking.check(small.key("91b"), small.wrong_program(small.wrong[6]), seed=1, mode="gpu")
+    found = checking.check(small.key("91b"), small.program(small.wrong[6]), seed=1, mode="gpu")
     assert (found.diagnosis, found.outcome) == ("91b-one-program", "wrong")
     assert [n for mode, n in pretend_gpu if mode == "gpu"] == [1]
 
@@ -74,7 +74,7 @@ def test_an_index_that_a_gpu_only_asserts_is_named_as_on_a_cpu(monkeypatch):
     monkeypatch.setattr(attempts.pool, "run", run)
     lab = catalog.lab("04")
     wrong = next(w for w in lab.wrong if w.id == "4b-absolute-row")
-    on_gpu, on_cpu = (checking.check(lab.key("4b"), lab.wrong_program(wrong), seed=1, mode=mode) for mode in ("gpu", "cpu"))
+    on_gpu, on_cpu = (checking.check(lab.key("4b"), lab.program(wrong), seed=1, mode=mode) for mode in ("gpu", "cpu"))
     assert (on_gpu.diagnosis, on_gpu.outcome) == (wrong.id, "crashed") == (on_cpu.diagnosis, on_cpu.outcome)
     assert "IndexError: index" in on_cpu.message and on_gpu.message.split("\n")[1] == on_cpu.message.split("\n")[1]
     assert "This is from the CPU" in on_gpu.detail and "This is from the CPU" not in on_cpu.detail

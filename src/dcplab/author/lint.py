@@ -36,7 +36,7 @@ def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
     for role in ("answer", "check"):
         found = [cell.part for cell in cells if cell.role == role]
         if found != [part.id for part in parts]:
-            yield f"{role} cells are {found}, parts.py has {[part.id for part in parts]}: same parts, same order, each once."
+            yield f"{role} cells are {found}, parts/ has {[part.id for part in parts]}: same parts, same order, each once."
     seen: set[str | None] = set()
     for cell in cells:
         where = f"line {cell.line}"

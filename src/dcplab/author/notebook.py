@@ -82,7 +82,7 @@ def _nbgrader(cell: Cell, points: Mapping[str, float]) -> dict[str, Any]:
     if cell.kind != "code" or cell.part is None:
         raise CourseError(f"Line {cell.line}: role={cell.role!r} needs a code cell with a part.")
     if cell.part not in points:
-        raise CourseError(f"Line {cell.line}: part {cell.part!r} is not in parts.py.")
+        raise CourseError(f"Line {cell.line}: part {cell.part!r} has no file in parts/.")
     common = {"cell_type": "code", "schema_version": 3, "task": False}
     if cell.role == "answer":
         return common | {"grade": False, "grade_id": cell.part, "locked": False, "solution": True}

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from dcplab import paths
 from dcplab.checking import Key
-from dcplab.course import lab_source
-from dcplab.course.model import OUTCOMES, Part, Right, Wrong
+from dcplab.course import bank, lab_source
+from dcplab.course.model import Part, Right, Wrong
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract
 from dcplab.sandbox.driver_source import source_of
 
 _NAME = re.compile(r"\d\d_\w+")
-_BANK_MARKER = re.compile(r"# %% *(?P<part>\S+)(?: +(?P<slug>\S+))? *")
-_BANK_NOTE = re.compile(r"# *(?P<key>says|asks|family|outcome): *(?P<text>.*?) *")
+_PART_FILE = re.compile(r"\d+[a-z]+")
 
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab. ``cells`` are its solved notebook's code cells, in order; a preamble stands before each answer of a bank."""
+    """One lab. ``cells`` are its solved notebook's code cells, in order; ``preambles`` stand before each answer of a bank."""
 
     name: str  # "01_index_spaces"
     title: str
@@ -35,7 +34,7 @@ class Lab:
     wrong: tuple[Wrong, ...]
     right: tuple[Right, ...]
     cells: tuple[lab_source.Cell, ...]
-    preambles: tuple[str, str]  # of wrong.py and of right.py
+    preambles: Mapping[str, tuple[str, ...]]  # by part: the lab's own, then the part's
 
     @property
     def number(self) -> str:
@@ -62,16 +61,14 @@ class Lab:
         part = self.part(identity)
         solved = extract([c.source for c in self.cells], part.names)
         bare = [lab_source.starter(c.source) if c.role == "answer" else c.source for c in self.cells]
-        bank = tuple((w, self.wrong_program(w)) for w in self.wrong if w.part == part.id)
+        wrong = tuple((w, self.program(w)) for w in self.wrong if w.part == part.id)
         if solved.problem:
             raise CourseError(f"The solution of {part.id} in {self.name}: {solved.problem}")
-        return Key(self.name, part, solved, extract(bare, part.names), bank)
+        return Key(self.name, part, solved, extract(bare, part.names), wrong)
 
-    def wrong_program(self, wrong: Wrong) -> Program:
-        return extract([self.preambles[0], wrong.source], self.part(wrong.part).names)
-
-    def right_program(self, right: Right) -> Program:
-        return extract([self.preambles[1], right.source], self.part(right.part).names)
+    def program(self, answer: Wrong | Right) -> Program:
+        """An answer of a bank as a child runs it."""
+        return extract([*self.preambles[answer.part], answer.source], self.part(answer.part).names)
 
     def setup(self) -> list[str]:
         """The code cells that are neither answers nor checks: imports and constants, for an answer alone in a file."""
@@ -91,9 +88,9 @@ def labs() -> list[Lab]:
 
 
 def folders(solutions: Path | None = None) -> list[Path]:
-    """The folders of labs that have their ``parts.py``, in order."""
+    """The folders of labs that have parts, in order."""
     base = solutions or paths.solutions()
-    return sorted(p for p in base.glob("*") if _NAME.fullmatch(p.name) and (p / "parts.py").is_file()) if base.is_dir() else []
+    return sorted(p.parents[1] for p in base.glob("*/parts/__init__.py") if _NAME.fullmatch(p.parents[1].name))
 
 
 def lab(given: str | int) -> Lab:
@@ -128,69 +125,51 @@ def place(first: str, second: str | None = None) -> tuple[Lab, Part | None]:
 
 def load(folder: Path) -> Lab:
     """A lab from its folder. Kept until one of its files changes."""
-    files = [folder / name for name in ("parts.py", "wrong.py", "right.py", f"{folder.name}.py")]
-    return _load(folder, tuple(f.stat().st_mtime_ns if f.exists() else 0 for f in files))
+    files = sorted([*folder.glob("parts/*.py"), *folder.glob("bank/*.py"), *folder.glob(f"{folder.name}.py")])
+    return _load(folder, tuple((f.name, f.stat().st_mtime_ns) for f in files))
 
 
 @functools.lru_cache(maxsize=32)
-def _load(folder: Path, stamps: tuple[int, ...]) -> Lab:
-    module = _module(folder)
-    about = getattr(module, "LAB", {})
-    parts = tuple(getattr(module, "PARTS", ()))
-    for part in parts:
-        source_of(part.drive)  # read now
-    wrong_preamble, wrong = read_bank(folder / "wrong.py")
-    right_preamble, right = read_bank(folder / "right.py")
+def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
+    about, parts = _parts(folder)
     source = folder / f"{folder.name}.py"
     cells = tuple(c for c in lab_source.read(source) if c.kind == "code") if source.exists() else ()
+    solved = {c.part: c.source for c in cells if c.role == "answer"}
+    preamble = folder / "bank" / "preamble.py"
+    before = preamble.read_text(encoding="utf-8") if preamble.exists() else ""
+    files = sorted(f for f in folder.glob("bank/*.py") if f != preamble)
+    banks = {f.stem: bank.read(f, solved.get(f.stem, "")) for f in files}
     return Lab(
         name=folder.name,
         title=about.get("title", folder.name),
         minutes=int(about.get("minutes", sum(p.minutes for p in parts))),
         parts=parts,
-        wrong=tuple(_wrong(*entry) for entry in wrong),
-        right=tuple(Right(f"{part}-{slug}", part, source) for part, slug, _, source in right),
+        wrong=tuple(answer for b in banks.values() for answer in b.wrong),
+        right=tuple(answer for b in banks.values() for answer in b.right),
         cells=cells,
-        preambles=(wrong_preamble, right_preamble),
+        preambles={part: (before, *b.preamble) for part, b in banks.items()},
     )
 
 
-def _module(folder: Path) -> ModuleType:
+def _parts(folder: Path) -> tuple[dict, tuple[Part, ...]]:
+    """``LAB`` of ``parts/__init__.py``, and the ``PART`` of each ``parts/ID.py``. Together they are one package."""
     name = f"dcplab_lab_{folder.name}"
-    spec = importlib.util.spec_from_file_location(name, folder / "parts.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and inspect look a module up by its name
-    spec.loader.exec_module(module)
-    return module
+    for known in [m for m in sys.modules if m.partition(".")[0] == name]:
+        del sys.modules[known]
+    importlib.invalidate_caches()
+    home = folder / "parts"
+    spec = importlib.util.spec_from_file_location(name, home / "__init__.py", submodule_search_locations=[str(home)])
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[name] = package  # relative imports, dataclasses and inspect look a module up by its name
+    spec.loader.exec_module(package)
+    parts = tuple(_part(name, f) for f in sorted(home.glob("*.py")) if _PART_FILE.fullmatch(f.stem))
+    for part in parts:
+        source_of(part.drive)  # read now
+    return package.LAB, parts
 
 
-def read_bank(path: Path) -> tuple[str, list[tuple[str, str, dict[str, str], str]]]:
-    """A bank file: its preamble, and (part, slug, notes, source) of each answer. A file that is not there is an empty bank."""
-    if not path.exists():
-        return "", []
-    preamble, entries = "", []
-    for marker, body in _cells(path.read_text(encoding="utf-8").split("\n")):
-        found = _BANK_MARKER.fullmatch(marker)
-        if found is None:
-            raise CourseError(f"{path.name}: cannot read {marker!r}; a cell begins like '# %% 1c no-divide'.")
-        notes = {m["key"]: m["text"] for line in body if (m := _BANK_NOTE.fullmatch(line))}
-        source = "\n".join(line for line in body if not _BANK_NOTE.fullmatch(line)).strip("\n") + "\n"
-        if found["part"] == "preamble":
-            preamble = source
-        elif found["slug"] is None:
-            raise CourseError(f"{path.name}: {marker!r} has no short id after its part.")
-        else:
-            entries.append((found["part"], found["slug"], notes, source))
-    return preamble, entries
-
-
-def _cells(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
-    starts = [i for i, line in enumerate(lines) if line.startswith("# %%")]
-    return [(lines[a], list(lines[a + 1 : b])) for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)]
-
-
-def _wrong(part: str, slug: str, notes: dict[str, str], source: str) -> Wrong:
-    outcome = notes.get("outcome", "wrong")
-    if outcome not in OUTCOMES or not notes.get("says") or not notes.get("asks"):
-        raise CourseError(f"wrong.py: '{part} {slug}' needs '# says:', '# asks:' and an outcome that there is.")
-    return Wrong(f"{part}-{slug}", part, notes["says"], notes["asks"], source, outcome, notes.get("family", ""))
+def _part(package: str, file: Path) -> Part:
+    part = getattr(importlib.import_module(f"{package}.{file.stem}"), "PART", None)
+    if not isinstance(part, Part) or part.id != file.stem:
+        raise CourseError(f"{file} must define PART, a Part with the id {file.stem!r}.")
+    return part

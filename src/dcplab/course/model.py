@@ -94,7 +94,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a lab, as its author describes it in ``solutions/NN_name/parts.py``.
+    """One part of a lab, as its author describes it in ``solutions/NN_name/parts/ID.py``.
 
     ``cases(draw)`` returns the inputs for a ``Draw`` (a seeded source of numbers), small ones first.
     ``oracle`` computes what is right for one case. For a ``Case`` it is called with the case's arguments (fresh copies); None

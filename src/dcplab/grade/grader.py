@@ -72,7 +72,7 @@ def grade(submission: Submission, keys: Keys, seed: int, stop: threading.Event |
 
 
 def grade_part(key: checking.Key, cells: Sequence[str], seed: int, folder: str | None) -> CheckResult:
-    """One part of a notebook, given by its code cells in document order. The course's own ``parts.py`` decides about points.
+    """One part of a notebook, given by its code cells in document order. The course's own ``parts/`` decides about points.
 
     Should the checker fail over an answer, that costs this part alone, and the result says that it was not judged.
     """

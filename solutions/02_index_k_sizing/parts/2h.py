@@ -1,0 +1,129 @@
+"""2h: The write that meets the end"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from dcplab.course.model import Buf, Launch, Part, Prediction, Table
+from dcplab.course.seeded import Draw
+from dcplab.judge.entries import SHOWN
+
+UNWRITTEN = 0xAA  # what index-K holds before a launch
+
+
+def _launch(label: str, size: int, locs: torch.Tensor, pages: int, page_size: int, rows: int, keys, scales) -> Launch:
+    n, dim = keys.shape
+    return Launch(
+        buffers={
+            "buf": torch.full((pages, page_size * (dim + 4)), UNWRITTEN, dtype=torch.uint8),
+            "key": keys,
+            "scale": scales,
+            "loc": locs,
+        },
+        args=(Buf("buf"), Buf("buf", "float32"), Buf("key"), Buf("scale"), Buf("loc"), n),
+        grid=(-(-n // rows),),
+        constexprs={"PAGE_SIZE": page_size, "DIM": dim, "ROWS": rows},
+        label=label,
+        size=size,
+        writes=("buf",),
+    )
+
+
+def _write_cases(draw: Draw) -> list[Launch]:
+    def drawn(label, size, n, pads, pages, page_size, dim, rows, first=None):
+        locs = draw.sample(range(page_size, pages * page_size), n - pads)
+        locs = draw.shuffled([*locs, *[-1] * pads])
+        if first is not None:  # what stands first is what a failure shows first
+            locs = [first, *(loc for loc in locs if loc != first)][:n]
+        keys = torch.randint(1, 255, (n, dim), generator=draw.torch(), dtype=torch.uint8)
+        scales = torch.rand(n, generator=draw.torch()) + 0.5
+        return _launch(label, size, torch.tensor(locs), pages, page_size, rows, keys, scales)
+
+    return [
+        drawn("one token", 0, 1, 0, 4, 4, 8, 1),
+        drawn("three tokens, one is padding, a partly filled block", 1, 3, 1, 4, 4, 8, 4),
+        drawn("a full block", 2, 8, 0, 5, 4, 16, 8),
+        drawn("two programs, a page of 6 slots", 3, 11, 2, 5, 6, 8, 8),
+        drawn("the last slot of the last page", 4, 5, 1, 3, 8, 16, 8, first=23),
+        drawn("a server's page: 64 slots of 128 + 4 bytes", 5, 20, 3, 3, 64, 128, 8),
+    ]
+
+
+def _own_launch(keys, scales, locs, pages: int, page_size: int, rows: int) -> Launch:
+    """The launch for ``lab.run("2h", keys, scales, locs, pages, page_size, rows)``."""
+    keys, scales, locs = torch.as_tensor(keys), torch.as_tensor(scales), torch.as_tensor(locs)
+    if keys.dim() != 2 or len(keys) != len(scales) or len(keys) != len(locs):
+        raise ValueError("keys is [n, DIM]; scales and locs have n entries")
+    keys, scales, locs = keys.to(torch.uint8), scales.to(torch.float32), locs.to(torch.int64)
+    return _launch("yours", 0, locs.contiguous(), pages, page_size, rows, keys.contiguous(), scales.contiguous())
+
+
+def _write_oracle(buffers: dict[str, torch.Tensor], launch: Launch) -> dict[str, torch.Tensor]:
+    page_size, dim = launch.constexprs["PAGE_SIZE"], launch.constexprs["DIM"]
+    buf, here = buffers["buf"], buffers["loc"] >= 0
+    loc, keys, scales = buffers["loc"][here], buffers["key"][here], buffers["scale"][here]
+    page, slot = loc.div(page_size, rounding_mode="floor"), loc % page_size
+    buf[:, : page_size * dim].view(-1, page_size, dim)[page, slot] = keys
+    buf[:, page_size * dim :].view(-1, page_size, 4)[page, slot] = scales.view(-1, 1).view(torch.uint8)
+    return {"buf": buf}
+
+
+def _write_rows(case: Launch, got: Any, expected: Any) -> Table:
+    """Byte by byte: where in index-K, what belongs there, and what is there."""
+    page_size, dim = case.constexprs["PAGE_SIZE"], case.constexprs["DIM"]
+    locs = set(case.buffers["loc"].tolist())
+    header = ("page", "byte of the page", "belongs to", "yours", "expected")
+    caption = f"locs {case.buffers['loc'].tolist()[:12]}, PAGE_SIZE {page_size}, DIM {dim}, ROWS {case.constexprs['ROWS']}. "
+    mine, right = (value.get("buf") if isinstance(value, dict) else None for value in (got, expected))
+    if mine is None or right is None or mine.shape != right.shape:
+        return Table(header, (), caption)
+    places = (mine != right).nonzero().tolist()
+    rows = []
+    for page, byte in places:
+        if byte < page_size * dim:
+            slot, what = byte // dim, f"key byte {byte % dim}"
+        else:
+            slot, what = (byte - page_size * dim) // 4, "scale"
+        loc = page * page_size + slot
+        whose = f"loc {loc}, {what}" if loc in locs else f"loc {loc}, which is not written"
+        if rows and rows[-1][:1] == (str(page),) and rows[-1][2] == whose:
+            continue  # a scale is four bytes
+        yours, asked = ("not written" if v == UNWRITTEN else str(v) for v in (int(mine[page, byte]), int(right[page, byte])))
+        rows.append((str(page), str(byte), whose, yours, asked))
+        if len(rows) == SHOWN:
+            break
+    return Table(header, tuple(rows), f"{caption}{len(places)} of {right.numel()} bytes differ.")
+
+
+PART = Part(
+    id="2h",
+    entry="write_index_k_kernel",
+    title="The write that meets the end",
+    points=15,
+    minutes=15,
+    cases=_write_cases,
+    oracle=_write_oracle,
+    launch=_own_launch,
+    rows=_write_rows,
+    timeout_s=60.0,
+    question="For the token of one lane: at which byte of which page does its key begin, and where does its scale lie?",
+    hints=(
+        "Two pointers to one memory. Count bytes with the first and floats with the second, and never mix the two counts.",
+        "Page loc // PAGE_SIZE begins at byte page * PAGE_SIZE * (DIM + 4). In it key number slot begins at "
+        "slot * DIM; the "
+        "scales follow after PAGE_SIZE * DIM bytes. Divide by 4 where you count floats.",
+        "token = program * ROWS + arange; loc = load(masked by n, other=-1); here = loc >= 0 masks "
+        "everything after it. Keys "
+        "need a 2-D block: offsets[:, None] + arange(DIM)[None, :], and here[:, None].",
+    ),
+    prediction=Prediction(
+        question=(
+            "A page has 64 slots of 128 bytes of key and 4 of scale. At which byte of its page does the scale of slot 1 begin?"
+        ),
+        answer="8196",
+        because="First all keys, 64 * 128 = 8,192 bytes, then the scales: slot 1's is the second, 4 bytes further.",
+        choices=("132", "260", "8192", "8196"),
+    ),
+)

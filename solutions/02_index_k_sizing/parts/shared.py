@@ -1,0 +1,19 @@
+"""Lab 02: sizes of pools."""
+
+from __future__ import annotations
+
+from dcplab.course.seeded import Draw
+
+REAL = (455_744, 64, 8)  # size, page_size, dcp_size of issue #36886
+
+
+def few_pages(draw: Draw, low: int = 3, high: int = 9) -> int:
+    return draw.int(low, high)
+
+
+def huge_size(draw: Draw, rest: int) -> int:
+    """A size past 2^53, for pages of 3 with ``rest`` rows over, which neither bit masks nor float64 round down rightly."""
+    while True:
+        size = 3 * (2**57 + draw.int(10**6, 10**9)) + rest
+        if len({size // 3, int(size / 3), int(float(size)) // 3}) == 3 and size & ~2 != size - rest:
+            return size

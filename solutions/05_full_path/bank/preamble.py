@@ -1,0 +1,38 @@
+# Stands before every answer in this folder: what their authors had imported and defined elsewhere.
+
+import torch
+
+
+def decode_path(step):
+    parts = []
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_locs)
+        rank.write_index_k(step.batch.out_locs)
+        rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
+        parts.append(rank.attend(rows, counts))
+    return step.merge(parts)
+
+
+def extend_path(step):
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_locs)
+        rank.write_index_k(step.batch.out_locs)
+    prefix = step.interleave(step.all_gather([rank.read_prefix() for rank in step.ranks]))
+    outs = []
+    for rank in step.ranks:
+        rank.fill(step.join(prefix, rank.latent))
+        outs.append(rank.attend_ragged(rank.to_ragged(rank.select_ragged())))
+    return outs
+
+
+def verify_path(step):
+    return decode_path(step)
+
+
+def draft_path(step):
+    outs = []
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_locs)
+        rank.write_index_k(step.batch.out_locs)
+        outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
+    return outs

@@ -1,0 +1,93 @@
+"""5c: Which patch fixes which symptom?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.seeded import Draw
+
+MATRIX = (
+    *(f"{subset}, {level}" for subset in ("none", "size", "write", "extend", "write+read") for level in ("below", "above")),
+    *(f"{subset}, {level}" for subset in ("all but size", "all but assert") for level in ("below", "above", "full")),
+    "all, below",
+    "all, above",
+)
+
+
+def _matrix_cases(draw: Draw) -> list[Case]:
+    return [Case((row,), label=f"the row {row!r}", size=MATRIX.index(row)) for row in draw.shuffled(MATRIX)]
+
+
+def look_up(entry, row=None):
+    """The verdict that a table of predictions has for a row; the whole table for none."""
+    table = entry()
+    if not isinstance(table, dict):
+        raise TypeError(f"isolation returns a dict of verdicts, not a {type(table).__name__}.")
+    return table if row is None else table.get(row)
+
+
+def _ran(row: str) -> str:
+    from dcplab import investigate
+
+    wanted = next(r for r in investigate.matrix_rows() if r.id == row)
+    return investigate.run_matrix([wanted])[0].verdict
+
+
+def _other_verdict(case: Case, got: Any, expected: str) -> str | None:
+    if str(got).strip().lower() == expected:
+        return None
+    from dcplab.investigate.isolation import VERDICTS
+
+    row = case.args[0]
+    if got is None:
+        return f"The row {row!r} has no verdict yet."
+    if str(got).strip().lower() not in VERDICTS:
+        return f"{got!r} is no verdict; there are {', '.join(VERDICTS)}."
+    return f"The row {row!r} is not {str(got).strip().lower()}."
+
+
+def _matrix_table(case: Case, got: Any, expected: str) -> Table:
+    from dcplab import investigate
+
+    result = investigate.run_matrix([r for r in investigate.matrix_rows() if r.id == case.args[0]])[0]
+    header = ("row", "you said", "it is", "fresh", "long", "again")
+    row = (case.args[0], "nothing" if got is None else str(got), expected, result.fresh, result.long, result.again)
+    return Table(header, (row,), result.because)
+
+
+PART = Part(
+    id="5c",
+    entry="isolation",
+    title="Which patch fixes which symptom?",
+    points=15,
+    minutes=15,
+    cases=_matrix_cases,
+    drive=look_up,
+    oracle=_ran,
+    compare=_other_verdict,
+    rows=_matrix_table,
+    by_case=True,
+    timeout_s=60.0,
+    question="Do write, decode and extend keep to one rule on this server, and does every loc that is used fit?",
+    hints=(
+        "Ask two questions of each row. Do the three c-KV places keep to one rule, whichever? And does what is used "
+        "fit into what there is?",
+        "If the three places disagree, the answers are wrong below the line too. If they agree, the watermark decides. "
+        "Below it nothing overflows, whatever the sizes are.",
+        "alarm needs the old assert and an extend that gathers, above the line. crash needs a full pool: just above "
+        "the line an overflow only hits a neighbour, so it is silent.",
+    ),
+    prediction=Prediction(
+        question=(
+            "Three patches concern c-KV: write, read, extend. Below the watermark, how many of their eight "
+            "combinations give right answers?"
+        ),
+        answer="2",
+        because=(
+            "All three or none. Whoever applies one or two of them makes a server that is wrong from its first requests or "
+            "the first cached prefix on, where the bug needed a watermark."
+        ),
+        choices=("1", "2", "4", "8"),
+    ),
+)

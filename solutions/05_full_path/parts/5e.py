@@ -1,0 +1,101 @@
+"""5e: The incident record"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.seeded import Draw
+
+from .shared import seed_of
+
+
+def _record_cases(draw: Draw) -> list[Case]:
+    from dcplab.investigate.records import HEADINGS
+
+    asked = draw.shuffled(HEADINGS)
+    return [Case((heading,), label=f"under {heading!r}", size=HEADINGS.index(heading)) for heading in asked]
+
+
+def written(entry, heading):
+    """The seed and the text of a record. All of it travels, whichever heading is asked for."""
+    seed, text = entry()
+    return {"seed": seed, "text": text}
+
+
+def _held(case: Case, got: Any):
+    """What the checker finds under a case's heading, and the run's own figures."""
+    from dcplab import investigate
+    from dcplab.investigate import diagnose_by_rule, records
+
+    run = investigate.incident(got["seed"])
+    keys = diagnose_by_rule.figures_under(case.args[0])
+    return [f for f in records.verify(got["text"], run) if f.key in keys], records.figures(run)
+
+
+def _misrecorded(case: Case, got: Any, expected: Any) -> str | None:
+    from dcplab.errors import CourseError
+    from dcplab.investigate import diagnose_by_rule
+
+    if says := diagnose_by_rule.seed_sentence(got["seed"]):
+        return says
+    if not isinstance(got["text"], str):
+        return f"The record is a {type(got['text']).__name__}; it is a text, as the template is."
+    try:
+        return diagnose_by_rule.figure_of_the_mistake(*_held(case, got))
+    except CourseError as e:
+        return str(e)
+
+
+def _record_table(case: Case, got: Any, expected: Any) -> Table:
+    from dcplab.errors import CourseError
+    from dcplab.investigate import diagnose_by_rule
+
+    header = ("figure", "your record", "")
+    if diagnose_by_rule.seed_sentence(got["seed"]) or not isinstance(got["text"], str):
+        return Table(header, (("seed", str(got["seed"]), ""),))
+    try:
+        found, _ = _held(case, got)
+    except CourseError as e:
+        return Table(header, (), str(e))
+    rows = tuple((f.key, f.said or "nothing", "right" if diagnose_by_rule.as_elsewhere(f) else f.outcome) for f in found)
+    return Table(header, rows, f"The run of seed {got['seed']}.")
+
+
+PART = Part(
+    id="5e",
+    entry="incident_record",
+    title="The incident record",
+    points=15,
+    minutes=15,
+    cases=_record_cases,
+    drive=written,
+    oracle=lambda heading: None,
+    compare=_misrecorded,
+    rows=_record_table,
+    seed_of=seed_of,
+    by_case=True,
+    timeout_s=60.0,
+    question="Where in the run does this figure stand, and what does it count?",
+    hints=(
+        "Every figure stands in what investigate.incident() shows, or follows from D, P and C.",
+        "Keep three things apart: what was used, what there is, and what there should be. Largest loc used; slots "
+        "there are; slots needed for every legal loc.",
+        "smallest_loc is P * D; largest_legal_loc is (C // P + 1) * P * D - 1; bytes_outside is the sum over the "
+        "buffers of places times bytes, from the last lines of the run.",
+    ),
+    prediction=Prediction(
+        question="The server's first wrong word comes in the long requests. In which step is the first operation wrong?",
+        answer="in step 1",
+        because=(
+            "The write of the very first prompt uses locs as rows. It stays inside its buffer, and the reads look in "
+            "the same wrong places, so for a while nobody can tell."
+        ),
+        choices=(
+            "in step 1",
+            "in the first long request",
+            "in the step of the wrong word",
+            "in the step of the first overflow",
+        ),
+    ),
+)

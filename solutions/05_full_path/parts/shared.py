@@ -1,0 +1,112 @@
+"""Lab 05: servers that run a wiring and one rank beside it (5a, 5b), and what tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dcplab.course.model import Case, Table
+from dcplab.course.seeded import Draw
+
+WORDS = range(1, 500)  # token ids; 0 is <bos>
+
+
+def recall_prompt(draw: Draw, words: int, cycle: int) -> list[int]:
+    """Different words, and at the end the first two of the last ``cycle`` again: the answer goes round in these, and reads them
+    first out of the prompt, then out of what was generated."""
+    told = draw.sample(WORDS, words)
+    return [0, *told, *told[-cycle:][:2]]
+
+
+def serving(label: str, size: int, role: str, rounds: list, new: int, dcp_size: int, call: str = "", **options) -> Case:
+    return Case((role, rounds, new, dcp_size, {"look": size == 0, **options}), label=label, size=size, call=call)
+
+
+def serve_with(entry, role, rounds, new, dcp_size, options):
+    """A server with the answer's wiring in the place that ``role`` names: what it said, and how many guesses were kept."""
+    import sys
+
+    from dcplab.engine import learner_ops
+
+    answer = sys.modules["__main__"]
+    names = {"all": ("extend", "verify", "draft"), "whole": ("decode", "extend", "verify", "draft")}.get(role)
+    paths = {name: getattr(answer, f"{name}_path") for name in names} if names else {role: entry}
+    return learner_ops.answer(paths, rounds=rounds, new=new, dcp_size=dcp_size, **options)
+
+
+def one_rank(role, rounds, new, dcp_size, options):
+    """What the same server says with one rank, where there is nothing to wire wrongly."""
+    from dcplab.demos.server import one_thread
+    from dcplab.engine import harness
+
+    with one_thread():
+        return harness.serve(rounds, new, 1, **{k: v for k, v in options.items() if k not in ("look", "high")})
+
+
+LOST = {"ckv": "the c-KV rows", "index_k": "the index keys"}
+
+
+def said_otherwise(case: Case, got: dict, expected: dict) -> str | None:
+    if got["died"]:
+        return f"The server died: {got['died']}"
+    asked = [prompt for prompts in case.args[1] for prompt in prompts]
+    for i, (mine, right) in enumerate(zip(got["tokens"], expected["tokens"], strict=True)):
+        if mine != right:
+            at = next((k for k, (a, b) in enumerate(zip(mine, right, strict=False)) if a != b), min(len(mine), len(right)))
+            which = f"Request {i + 1} of {len(asked)}" if len(asked) > 1 else "The request"
+            return f"{which} gets other words than from one rank, from new word {at + 1} on."
+    if got["apart"]:
+        return f"Rank 0 says what one rank says, but on {got['apart']} words the ranks disagree: each must have the output."
+    read, selected = got["keys"]
+    if read != selected:
+        return f"Every word is right, but {read} keys were read for {selected} selected: each lies on one rank."
+    if got["lost"] != expected["lost"]:
+        many = " and ".join(f"{n} of {LOST[kind]}" for kind, n in got["lost"].items() if n)
+        return f"Every word is right, but not everything is stored where it belongs: {many} are not."
+    if got["large"]:
+        return "Every word is right, but outputs are larger than any stored row: attention is a mean of rows."
+    if got["early"]:
+        return f"Every word is right, but {got['early']} times a rank read before it had stored the tokens of the step."
+    if got["kept"] != expected["kept"]:
+        mine, right = (f"{kept} of {proposed}" for kept, proposed in (got["kept"], expected["kept"]))
+        return f"All words are right, but {mine} of the draft's guesses are kept; with one rank it is {right}."
+    return None
+
+
+def served_rows(case: Case, got: Any, expected: Any) -> Table:
+    _, rounds, _, dcp_size, options = case.args
+    asked = [prompt for prompts in rounds for prompt in prompts]
+    rows = []
+    for i, (prompt, right) in enumerate(zip(asked, expected["tokens"], strict=True)):
+        mine = got["tokens"][i] if isinstance(got, dict) and i < len(got["tokens"]) else []
+        mark = "" if mine == right else "differs"
+        rows.append((str(i + 1), str(len(prompt)), ids_text(prompt[-2:]), ids_text(mine) or "nothing", ids_text(right), mark))
+    if expected["kept"][1] and isinstance(got, dict):
+        kept = [f"{a} of {b}" for a, b in (got["kept"], expected["kept"])]
+        rows.append(("", "", "guesses kept", *kept, "" if kept[0] == kept[1] else "differs"))
+    if isinstance(got, dict) and got["apart"]:
+        rows.append(("", "", "words on which ranks disagree", str(got["apart"]), "0", "differs"))
+    if isinstance(got, dict) and got["keys"][0] != got["keys"][1]:
+        rows.append(("", "", "keys read, keys selected", *map(str, got["keys"]), "differs"))
+    if isinstance(got, dict):
+        rows += [("", "", f"{LOST[kind]} not found", str(n), "0", "differs") for kind, n in got["lost"].items() if n]
+    if isinstance(got, dict) and got["large"]:
+        rows.append(("", "", "outputs larger than any row", str(got["large"]), "0", "differs"))
+    if isinstance(got, dict) and got["early"]:
+        rows.append(("", "", "reads before the write", str(got["early"]), "0", "differs"))
+    locs = "high" if options.get("high") else "low"
+    more = "".join(f", {k} {options[k]}" for k in ("chunk", "draft") if options.get(k)) + (
+        ", mixed" if "mixed" in options else ""
+    )
+    header = ("request", "tokens", "its last words", "with your wiring", "with one rank", "")
+    caption = f"D {dcp_size}, {locs} locs{more}; words are token ids."
+    return Table(header, tuple(rows), caption)
+
+
+def ids_text(tokens: Sequence[int]) -> str:
+    return " ".join(map(str, tokens[:8])) + (" ..." if len(tokens) > 8 else "")
+
+
+def seed_of(got: Any) -> Any:
+    """The seed that an answer to 5d or 5e names."""
+    return got["seed"] if isinstance(got, dict) else None
