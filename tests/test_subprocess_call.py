@@ -84,6 +84,8 @@ TORCH = """Traceback (most recent call last):
 torch.AcceleratorError: CUDA error: {}
 Search for `cudaErrorLaunchFailure' in https://docs.nvidia.com/cuda for more information.
 CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
+For debugging consider passing CUDA_LAUNCH_BLOCKING=1
+Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.
 """
 
 
@@ -104,6 +106,7 @@ CUDA kernel errors might be asynchronously reported at some other API call, so t
         ),
         (1, "RuntimeError: [enforce fail at alloc_cpu.cpp:127] . DefaultCPUAllocator: can't", "there was no memory left"),
         (1, "dcplab.errors.CourseError: a: too small.", "a: too small."),
+        (2, "step 1\ncourse: There is no defect called 'x'.", "There is no defect called 'x'."),
         (1, "Traceback\n  File\nValueError: no\n", "ValueError: no"),
         (3, "", "exit status 3"),
     ],
@@ -113,7 +116,9 @@ def test_an_end_is_told_in_a_sentence(status, stderr, says):
 
 
 def test_an_error_that_costs_one_call_leaves_the_context():
-    assert ended.lost("CUDA error: out of memory") is None
+    assert ended.lost(TORCH.format("out of memory")) is None
+    assert ended.lost(TORCH.format("invalid configuration argument")) is None
+    assert ended.lost(TORCH.format("device-side assert triggered")) == "device-side assert triggered"
     assert ended.lost("Triton Error [CUDA]: invalid argument") is None
     assert ended.lost("a device-side assert of nobody's") is None
 

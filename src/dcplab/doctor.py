@@ -19,7 +19,7 @@ import dcp_kernels
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from dcplab import mode, paths
+from dcplab import ended, mode, paths
 from dcplab.mode import Mode
 
 GIB = 1 << 30
@@ -87,8 +87,7 @@ def run_probe(probe: Probe) -> Finding:
     try:
         answer = json.loads(done.stdout.strip().rpartition("\n")[2])
     except ValueError:
-        said = done.stderr.strip().rpartition("\n")[2] or "it said nothing"
-        return Finding(probe.title, False, f"ended with status {done.returncode}: {said}", probe.lost)
+        return Finding(probe.title, False, ended.why(done.returncode, done.stderr) or "it said nothing", probe.lost)
     return Finding(probe.title, answer["ok"], answer["detail"], "" if answer["ok"] else probe.lost)
 
 

@@ -10,7 +10,7 @@ _LOST = {
     "an illegal memory access": "CUDA_ERROR_ILLEGAL_ADDRESS",
     "unspecified launch failure": "CUDA_ERROR_LAUNCH_FAILED",
     "misaligned address": "CUDA_ERROR_MISALIGNED_ADDRESS",
-    "device-side assert": "CUDA_ERROR_ASSERT",
+    "device-side assert triggered": "CUDA_ERROR_ASSERT",
     "an illegal instruction": "CUDA_ERROR_ILLEGAL_INSTRUCTION",
     "operation not supported on global/shared address space": "CUDA_ERROR_INVALID_ADDRESS_SPACE",
     "invalid program counter": "CUDA_ERROR_INVALID_PC",
@@ -19,6 +19,7 @@ _LOST = {
     "uncorrectable ECC error": "CUDA_ERROR_ECC_UNCORRECTABLE",
     "uncorrectable NVLink error": "CUDA_ERROR_NVLINK_UNCORRECTABLE",
     "context is destroyed": "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+    "unknown error": "CUDA_ERROR_UNKNOWN",
 }
 _FULL = re.compile(
     r"CUDA out of memory|CUDA error: out of memory|CUDA_ERROR_OUT_OF_MEMORY|Triton Error \[CUDA\]: out of memory"
@@ -56,6 +57,9 @@ def why(status: int, stderr: str) -> str:
     """What ended a Python process, from its exit status (negative: a signal) and its stderr; "" for status 0."""
     if status == 0:
         return ""
+    lines = stderr.strip().split("\n")
+    if lines[-1].startswith("course: "):  # what a command says of its own end
+        return lines[-1].removeprefix("course: ")
     if error := lost(stderr):
         return f"CUDA error: {error}"
     if _FULL.search(stderr):
@@ -63,9 +67,6 @@ def why(status: int, stderr: str) -> str:
         return "the GPU's memory was full" + (f" when it asked for {asked[1]}" if asked else "")
     if status < 0:
         return by_signal(-status)
-    lines = stderr.strip().split("\n")
-    if lines[-1].startswith("course: "):  # what a command says of its own end
-        return lines[-1].removeprefix("course: ")
     last = next((line for line in reversed(lines) if _RAISED.match(line)), "")
     if last.startswith("MemoryError") or "DefaultCPUAllocator" in last:
         return "there was no memory left"

@@ -225,7 +225,10 @@ def side_by_side(
 
 def told(done: Mapping) -> str:
     """What a page shows in place of a result that did not come: what ended the process, and that nothing else is touched."""
-    return f"The process ended before it could tell: {done['why']}. It was a process of its own; run the cell again."
+    why = done["why"] or "it printed no result"
+    return (
+        f"The process ended before it could tell: {why}. It was one of its own and nothing else is touched: run the cell again."
+    )
 
 
 def while_grading() -> bool:

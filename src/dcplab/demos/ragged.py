@@ -8,7 +8,7 @@ import torch
 from dcplab import mode, subprocess_call
 from dcplab.demos import progress_line, ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, Run
-from dcplab.engine import comm, index_spaces
+from dcplab.engine import index_spaces
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.present.display import Shown
 
@@ -158,8 +158,9 @@ def over_gloo(ranks: int = 4) -> Shown:
 
 def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str]:
     """What one way of running the ranks did, against all ranks in this process."""
-    with server.one_thread():
-        alone = ragged_ranks.story(comm.Local(dcp_size, device))
+    done = subprocess_call.call("dcplab.demos.ragged_ranks", "alone", {"dcp_size": dcp_size, "device": device})
+    if (alone := done["value"]) is None:
+        return [subprocess_call.told(done)]
     try:
         with progress_line.steps(3, f"stages over {kind}") as step:
             step(f"{processes} processes start")
@@ -199,5 +200,5 @@ def real_extend() -> Shown:
     env = {"TRITON_INTERPRET": None if gpu else "1"}
     done = subprocess_call.call("dcplab.demos.ragged_kernels", "extend", {"device": "cuda" if gpu else "cpu"}, env)
     if done["value"] is None:
-        return Shown(f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
+        return Shown(subprocess_call.told(done))
     return Shown("\n".join([f"[{mode.current().label}] {done['value'][0]}", *done["value"][1:]]))

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import torch
 
-from dcplab import paths
+from dcplab import ended, paths
 from dcplab.engine import backend, comm, index_spaces, tokenizer
 from dcplab.engine.configurator import WIDTH, ServerConfig
 from dcplab.engine.scheduler import Engine
@@ -121,6 +121,12 @@ def received_bytes() -> int | None:
     return total
 
 
+def alone(dcp_size: int, device: str) -> dict:
+    """`story` with all ranks in this process."""
+    torch.set_num_threads(1)
+    return story(comm.Local(dcp_size, device))
+
+
 def _main(kind: str, dcp_size: int) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     torch.set_num_threads(1)
@@ -190,7 +196,7 @@ def _start(kind: str, dcp_size: int, rank: int, processes: int, port: int, folde
 def _wait(started: list[subprocess.Popen], folder: Path, told: Callable, until: float, timeout_s: float) -> list[dict]:
     stages, seen = ("started", "joined", "done"), dict.fromkeys(("started", "joined", "done"), 0)
     while True:
-        ended = [process.poll() for process in started]
+        statuses = [process.poll() for process in started]
         lines = [[json.loads(x) for x in _whole_lines(folder / f"{rank}.out")] for rank in range(len(started))]
         for stage in stages:
             reached = sum(any(line["at"] == stage for line in own) for own in lines)
@@ -199,10 +205,10 @@ def _wait(started: list[subprocess.Popen], folder: Path, told: Callable, until: 
                 told(stage, reached)
         if seen["done"] == len(started):
             return [own[-1] for own in lines]
-        for rank, status in enumerate(ended):
+        for rank, status in enumerate(statuses):
             if status is not None and not any(line["at"] == "done" for line in lines[rank]):
-                errors = (folder / f"{rank}.err").read_text(errors="replace").strip().split("\n")
-                raise Failed(f"process {rank} ended with status {status}: {errors[-1]}")
+                why = ended.why(status, (folder / f"{rank}.err").read_text(errors="replace"))
+                raise Failed(f"process {rank} ended: {why or 'it said nothing'}")
         if time.monotonic() > until:
             raise Failed(f"after {timeout_s:g} s {seen['done']} of {len(started)} processes were done; they were stopped")
         time.sleep(0.05)

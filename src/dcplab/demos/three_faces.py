@@ -19,7 +19,7 @@ def faces() -> Shown:
     env = {} if gpu else {"TRITON_INTERPRET": "1"}
     done = subprocess_call.call("dcplab.demos.past_the_end", "every_face", {"device": "cuda" if gpu else "cpu"}, env)
     if done["value"] is None:
-        return Shown(f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
+        return Shown(subprocess_call.told(done))
     width = max(len(what) for what, _ in done["value"])
     lines = [f"[{mode.current().label}] index-K of 4 pages of 64 slots, somebody else's memory behind it", ""]
     for i, (what, happened) in enumerate(done["value"]):
@@ -33,7 +33,7 @@ def guard() -> Shown:
         return Shown(NOT_GRADED)
     done = subprocess_call.call("dcplab.demos.gather", "cuda_sources")
     if done["value"] is None:
-        return Shown(f"TileLang did not emit the kernel ({done['how']}). {done['errors'][-300:]}")
+        return Shown(subprocess_call.told(done))
     sources = [body(source) for source in done["value"]]
     changed = list(difflib.unified_diff(*sources, lineterm="", n=0))[2:]
     lines = ["The kernel as TileLang emits it:", "", *sources[0], "", "What changes with tl.disable_safe_memory_legalize:", ""]

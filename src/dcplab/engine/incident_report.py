@@ -135,6 +135,16 @@ def outcome_data(out: Outcome) -> dict:
     }
 
 
+def short(access: Mapping | None) -> str:
+    """An access as `access_data` has it, in a few words: phase, op, buffer, and the index that was wrong with what there is."""
+    if access is None:
+        return "-"
+    what = f"{access['phase']} {access['op']} {access['buffer']}"
+    if access["outside"]:
+        return f"{what}[{access['first_outside']}] of {access['slots']}"
+    return f"{what}: {access['given'] or 'untagged'} for {access['needed']}"
+
+
 def counts(out: Outcome, when: str) -> str:
     """Right answers of those given in an act, as "3/3"; "-" where none was given."""
     return right_of(({"when": a.when, "right": a.right} for a in out.answers), when)

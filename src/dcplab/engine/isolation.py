@@ -103,20 +103,10 @@ def cells(row: Mapping) -> tuple[str, ...]:
         *(incident_report.right_of(out["answers"], act) for act in ("fresh", "long", "again")),
         str(out["largest_loc"]) if out["largest_loc"] >= 0 else "-",
         f"{m['valid'] / m['selected']:.2f}" if m and m["selected"] else "-",
-        short(out["first_misuse"]),
-        short(out["first_outside"]),
+        incident_report.short(out["first_misuse"]),
+        incident_report.short(out["first_outside"]),
         out["why"],
     )
-
-
-def short(access: Mapping | None) -> str:
-    """An access in a few words: phase, op, buffer, and the index that was wrong with what there is."""
-    if access is None:
-        return "-"
-    what = f"{access['phase']} {access['op']} {access['buffer']}"
-    if access["outside"]:
-        return f"{what}[{access['first_outside']}] of {access['slots']}"
-    return f"{what}: {access['given'] or 'untagged'} for {access['needed']}"
 
 
 def as_text(rows: Sequence[Mapping], note: str) -> str:

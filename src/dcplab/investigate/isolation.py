@@ -160,11 +160,17 @@ def _told(r: Result) -> tuple[str, str, str, str]:
 
 def _run_some(todo, starts, result, stop) -> None:
     rows = {row.id: row for row in matrix_rows()}
+    failed = None
     for id in todo:
         if stop():
             return
         starts(id)
-        result(_told(ran(rows[id])))
+        try:
+            result(_told(ran(rows[id])))
+        except Exception as error:  # it costs its own row; the others are run
+            failed = failed or CourseError(f"{id}: {type(error).__name__}: {error}")
+    if failed:
+        raise failed
 
 
 def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from dcplab import mode, paths
+from dcplab import ended, mode, paths
 from dcplab.errors import CourseError
 from dcplab.present.text_with_table import PRE, Words
 
@@ -91,7 +91,7 @@ class Job:
         if self.stopped:
             return "Stopped."
         if self._process.returncode:
-            return "\n".join(["It did not end well:", *self._errors[-3:]])
+            return f"It did not end well: {ended.why(self._process.returncode, chr(10).join(self._errors))}"
         return out.rstrip()
 
     def stop(self) -> None:

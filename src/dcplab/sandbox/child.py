@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 
+from dcplab import ended
 from dcplab.sandbox import audit_hook, codec
 from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
 from dcplab.sandbox.kernels.canary_buffers import Arena
@@ -30,7 +31,6 @@ from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
 from dcplab.sandbox.kernels.interpreter_limits import watched
 
 RECORD_LIMIT = 64 << 20
-_FAULTS = ("CUDA error", "an illegal memory access", "misaligned address", "device-side assert")
 
 
 def main(job_fd: int, result_fd: int) -> None:
@@ -206,7 +206,7 @@ def _raised(e: BaseException, path: Path) -> dict:
         "message": message,
         "line": mine[-1] if mine else None,
         "traceback": f"{text[-6000:]}{type(e).__name__}: {message}".replace(str(path), "answer.py"),
-        "fault": any(word in message for word in _FAULTS) and "cuda" in message.lower(),
+        "fault": ended.lost(message) is not None,
         "refused": isinstance(e, audit_hook.Refused),
     }
 

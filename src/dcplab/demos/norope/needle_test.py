@@ -14,6 +14,7 @@ from dcplab.engine import incident_report, scenario
 from dcplab.engine.comm import Local
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.watcher import Access
 from dcplab.present.display import Shown
 
 OLD, NEW = "loc as row", "localized"
@@ -67,6 +68,10 @@ def half_fixes() -> Shown:
     return HalfFixes(outcomes, _told(outcomes))
 
 
+def _short(access: Access | None) -> str:
+    return incident_report.short(incident_report.access_data(access))
+
+
 def _told(outcomes: dict[tuple[str, str, str], Outcome]) -> str:
     rows = FOUR.size + FOUR.page_size
     lines = [f"{toy_server.heading(FOUR)}; read means decode and extend; index-K and the bounds are right"]
@@ -81,10 +86,8 @@ def _told(outcomes: dict[tuple[str, str, str], Outcome]) -> str:
     for write, read in product((OLD, NEW), (OLD, NEW)):
         low, high = (outcomes[write, read, level] for level in LEVELS)
         lines.append(f"write {write}, read {read}")
-        lines.append(f"  space    {incident_report.short(low.first_misuse)}")
-        lines.append(
-            f"  outside  below: {incident_report.short(low.first_outside)}; above: {incident_report.short(high.first_outside)}"
-        )
+        lines.append(f"  space    {_short(low.first_misuse)}")
+        lines.append(f"  outside  below: {_short(low.first_outside)}; above: {_short(high.first_outside)}")
     return "\n".join(lines)
 
 

@@ -28,7 +28,7 @@ def minus_one() -> MinusOne:
     shown = subprocess_call.call(MODULE, "by_triton", {"device": "cpu", "sizes": sizes}, {"TRITON_INTERPRET": "1"})
     failed = next((done for done in (plain, shown) if done["value"] is None), None)
     if failed:
-        return MinusOne({}, f"The process ended before it could tell ({failed['how']}). {failed['errors'][-300:]}")
+        return MinusOne({}, subprocess_call.told(failed))
     told = plain["value"]["found"] | {"Triton, interpreter": shown["value"]}
     found = {way: [tuple(pairs[0]) for pairs in told[way]] for way in sorted(told, key=_order)}
     lines = [f"[{mode.current().label}]", "", f"{'way':<21}{'D':>3}{'-1 % D':>9}{'-1 // D':>9}  an unguarded filter keeps it"]

@@ -28,7 +28,7 @@ def real_decode() -> Decoded:
     shape = GPU if gpu else CPU
     done = subprocess_call.call(MODULE, "every_writer", shape, {"TRITON_INTERPRET": None if gpu else "1"})
     if done["value"] is None:
-        return Decoded([], f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
+        return Decoded([], subprocess_call.told(done))
     results = done["value"]
     how = "compiled" if gpu else "Triton interpreted, TileLang by its C target"
     lines = [

@@ -32,7 +32,7 @@ def tma() -> Shown:
     env = {"TRITON_INTERPRET": None if gpu else "1"}
     done = subprocess_call.call(MODULE, "every_rank", {"device": "cuda" if gpu else "cpu"}, env)
     if done["value"] is None:
-        return Shown(f"The process ended before it could tell ({done['how']}). {done['errors'][-300:]}")
+        return Shown(subprocess_call.told(done))
     lines = [
         f"[{mode.current().label}]",
         "",
