@@ -206,7 +206,7 @@ def test_progress_in_a_notebook_is_one_line_that_stays():
     import nbformat
     from nbclient import NotebookClient
 
-    code = ["from dcplab.demos import progress", "print('before')", "with progress.steps(2, 'runs') as step:"]
+    code = ["from dcplab.demos import progress_line", "print('before')", "with progress_line.steps(2, 'runs') as step:"]
     code += ["    step('a')", "    step('b')", "'after'"]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("\n".join(code))])
     NotebookClient(book, timeout=120, store_widget_state=False).execute()
