@@ -84,8 +84,8 @@ def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
 
     def extend(step: backend.LayerStep) -> list[torch.Tensor]:
         for rank in step.ranks:
-            rank.write_ckv(step.batch.out_locs)
-            rank.write_index_k(step.batch.out_locs)
+            rank.write_ckv(step.batch.out_cache_loc)
+            rank.write_index_k(step.batch.out_cache_loc)
         shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
         parts = []
         for rank in step.ranks:

@@ -53,8 +53,8 @@ def story(ranks: comm.Local | comm.Distributed) -> dict:
 
     def extend(step: backend.LayerStep) -> list[torch.Tensor]:
         for rank in step.ranks:
-            rank.write_ckv(step.batch.out_locs)
-            rank.write_index_k(step.batch.out_locs)
+            rank.write_ckv(step.batch.out_cache_loc)
+            rank.write_index_k(step.batch.out_cache_loc)
         mine = [rank.read_prefix() for rank in step.ranks]
         before = received_bytes()
         shards = step.all_gather(mine)

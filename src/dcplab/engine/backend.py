@@ -37,20 +37,25 @@ class CapacityAlarm(AssertionError):
         super().__init__(f"{check}: loc {index} was held against {bound}" + (", but it is a legal loc." if legal else "."))
 
 
+def _formerly(name: str) -> property:
+    """The earlier name of a field, read-only: a saved cell of a learner's notebook may use it."""
+    return property(lambda self: getattr(self, name), doc=f"`{name}`, under its earlier name.")
+
+
 @dataclass(frozen=True)
 class Batch:
-    """One step's requests and rows. Everything int64 on the device; lengths also as Python ints, for shapes without a wait.
+    """One step's requests and tokens. Everything int64 on the device; lengths also as Python ints, for shapes without a wait.
 
-    ``positions`` and ``req_of_row`` ``[T]``; ``out_locs [T]`` locs that the rows' tokens are stored at; ``slots [B]`` rows of
+    ``positions`` and ``req_of_row`` ``[T]``; ``out_cache_loc [T]`` locs that the tokens are stored at; ``slots [B]`` rows of
     the request table; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k [B + 1]``; ``page_table`` index-K pages
-    of each row's request (decode, verify); ``flat_locs`` locs of all requests' tokens, one request after another (extend,
+    of each token's request (decode, verify); ``flat_locs`` locs of all requests' tokens, one request after another (extend,
     mixed).
     """
 
     mode: Mode
     positions: torch.Tensor
     req_of_row: torch.Tensor
-    out_locs: torch.Tensor
+    out_cache_loc: torch.Tensor
     slots: torch.Tensor
     prefix_lens: torch.Tensor
     extend_lens: torch.Tensor
@@ -61,6 +66,8 @@ class Batch:
     page_table: torch.Tensor | None = None
     flat_locs: torch.Tensor | None = None
     prefix_rows: tuple[torch.Tensor, torch.Tensor] | None = None  # request and row of every padded shard row
+
+    out_locs = _formerly("out_cache_loc")
 
 
 @dataclass
@@ -377,8 +384,8 @@ def decode(step: LayerStep) -> list[torch.Tensor]:
     """Write, select by loc, localize, attend to what this rank holds, merge over ranks. Also target verify."""
     parts, counts = [], []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs, raw=step.has("ckv_write"))
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc, raw=step.has("ckv_write"))
+        rank.write_index_k(step.batch.out_cache_loc)
         positions = rank.select_paged()
         locs = rank.to_locs(positions)
         rows, count = rank.as_rows(locs) if step.has("read") else rank.localize(locs)
@@ -392,8 +399,8 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
     """Write, gather every prefix from all ranks into the ragged workspace, select, attend to the workspace. No merge: each rank
     has the whole context in front of it."""
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs, raw=step.has("ckv_write"))
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc, raw=step.has("ckv_write"))
+        rank.write_index_k(step.batch.out_cache_loc)
     if step.has("extend"):
         outs = []
         for rank in step.ranks:
@@ -416,8 +423,8 @@ def draft(step: LayerStep) -> list[torch.Tensor]:
     """The draft's layer: its pools hold every loc on every rank, so each rank reads all of it and nothing is merged."""
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
     return outs
 
@@ -426,8 +433,8 @@ def store(step: LayerStep) -> list[torch.Tensor]:
     """Write only, as a transfer from another server would. What is stored does not depend on attention in this model, so the
     caches hold what a full extend would leave in them; the outputs are zeros and mean nothing."""
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs, raw=step.has("ckv_write"))
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc, raw=step.has("ckv_write"))
+        rank.write_index_k(step.batch.out_cache_loc)
     config, device = step.shared.config, step.batch.positions.device
     return [torch.zeros(1, 1, WIDTH, device=device).expand(len(step.batch.positions), config.heads, WIDTH) for _ in step.ranks]
 

@@ -91,7 +91,7 @@ def _counted(path, tally: Tally):
 def _lost(rank: RankStep) -> dict[str, int]:
     """How many of this step's tokens are not in the rank's pools: c-KV at the row of its owner (the draft's at the loc), index
     keys at the loc."""
-    model, stream, locs, arena = rank.shared.model, rank.worker.stream, rank.batch.out_locs, rank.worker.arena
+    model, stream, locs, arena = rank.shared.model, rank.worker.stream, rank.batch.out_cache_loc, rank.worker.arena
     mine = torch.ones_like(locs, dtype=torch.bool) if rank.replicated else locs % rank.dcp_size == rank.rank
     rows = arena.view(rank.ckv)[locs[mine] if rank.replicated else locs[mine] // rank.dcp_size]
     keys, scales = model.index_keys(stream, rank.layer)

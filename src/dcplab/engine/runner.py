@@ -95,8 +95,8 @@ class Runner:
                 pool.state[batch.slots] = worker.stream.word[ends - 1].to(pool.state.dtype)
         if self.config.draft_tokens:
             for step in self._draft_steps(batch):
-                step.write_ckv(batch.out_locs)
-                step.write_index_k(batch.out_locs)
+                step.write_ckv(batch.out_cache_loc)
+                step.write_index_k(batch.out_cache_loc)
         for layer in range(self.config.layers):
             ranks = [RankStep(self.shared, batch, w, layer, f"ckv.{layer}", f"index_k.{layer}") for w in self.workers]
             path = {"decode": paths.decode, "verify": paths.verify}.get(mode, paths.extend)
@@ -129,9 +129,9 @@ class Runner:
         self.metrics.largest_loc = max(self.metrics.largest_loc, int(locs.max()))
         packed = torch.cat([locs, positions, req_of_row, lens.reshape(-1)]).to(self.device)
         n, b = len(locs), len(rows)
-        out_locs, positions, req_of_row = packed[:n], packed[n : 2 * n], packed[2 * n : 3 * n]
+        out_cache_loc, positions, req_of_row = packed[:n], packed[n : 2 * n], packed[2 * n : 3 * n]
         slots, prefix_lens, extend_lens, seq_lens = packed[3 * n :].view(4, b)
-        self.table[slots[req_of_row], positions] = out_locs
+        self.table[slots[req_of_row], positions] = out_cache_loc
         cu = torch.zeros(b + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(seq_lens, 0, out=cu[1:])
         total, longest = int(lens[3].sum()), int(lens[3].max())
@@ -139,7 +139,7 @@ class Runner:
             mode=mode,
             positions=positions,
             req_of_row=req_of_row,
-            out_locs=tag(out_locs, Space.LOC),
+            out_cache_loc=tag(out_cache_loc, Space.LOC),
             slots=slots,
             prefix_lens=prefix_lens,
             extend_lens=extend_lens,
