@@ -97,7 +97,7 @@ def test_the_rows_that_top_k_needed():
     for hosted in ([0], [1, 2], [0, 1, 2]):
         step = SimpleNamespace(
             batch=SimpleNamespace(
-                req_of_row=torch.tensor(req_of_row), prefix_lens=torch.tensor(prefixes), slots=torch.tensor(slots)
+                req_of_token=torch.tensor(req_of_row), prefix_lens=torch.tensor(prefixes), slots=torch.tensor(slots)
             ),
             ranks=[SimpleNamespace(rank=r) for r in hosted],
             shared=SimpleNamespace(req_to_token=table, config=SimpleNamespace(dcp_size=3)),

@@ -106,7 +106,7 @@ def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
 
 
 def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: torch.Tensor) -> None:
-    """The looks of each request's last row. A layer is noted once: later steps with several requests are not."""
+    """The looks of each request's last token. A layer is noted once: later steps with several requests are not."""
     batch = step.batch
     if any(look.layer >= step.layer for look in run.looks):
         return
@@ -114,8 +114,8 @@ def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: tor
     names = [slots[s] for s in batch.slots.tolist()]
     cu = batch.cu_seqlens_k.tolist()
     last = (torch.cumsum(batch.extend_lens, 0) - 1).tolist()
-    for i, row in enumerate(last):
-        position, index = int(positions[row, 0]), int(given[row, 0])
+    for i, token in enumerate(last):
+        position, index = int(positions[token, 0]), int(given[token, 0])
         at = next((k for k in range(len(names)) if cu[k] <= index < cu[k + 1]), None)
         found = None if at is None else (names[at], index - cu[at])
         run.looks.append(Look(step.layer, names[i], position, index, cu[i] + position, batch.total_k, found))

@@ -41,10 +41,10 @@ def sharded(contexts: list[torch.Tensor], starts, prefixes, dcp_size: int) -> to
     return torch.stack(shards)
 
 
-def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_row, positions: torch.Tensor) -> torch.Tensor:
+def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_token, positions: torch.Tensor) -> torch.Tensor:
     """Float64 attention of each new token to the positions it chose, of its own request's context: ``[T, H, 512]``."""
     outs = []
-    for t, request in enumerate(req_of_row):
+    for t, request in enumerate(req_of_token):
         chosen = positions[t][positions[t] >= 0].long()
         keys = contexts[request][chosen].double()
         outs.append((q[t].double() @ keys.T * SM_SCALE).softmax(-1) @ keys)
@@ -61,12 +61,12 @@ def extend(device: str) -> list[str]:
     d, starts, prefixes, extends, topk, heads, dtype = given.values()
     g = torch.Generator().manual_seed(4)
     contexts = [torch.randn(p + e, 512, generator=g).to(dtype).to(device) for p, e in zip(prefixes, extends, strict=True)]
-    req_of_row = [i for i, e in enumerate(extends) for _ in range(e)]
-    q = torch.randn(len(req_of_row), heads, 512, generator=g).to(dtype).to(device)
+    req_of_token = [i for i, e in enumerate(extends) for _ in range(e)]
+    q = torch.randn(len(req_of_token), heads, 512, generator=g).to(dtype).to(device)
     lens = [p + e for p, e in zip(prefixes, extends, strict=True)]
-    positions = torch.full((len(req_of_row), topk), -1, dtype=torch.int32)
-    for t, request in enumerate(req_of_row):
-        visible = lens[request] - sum(r == request for r in req_of_row[t + 1 :])
+    positions = torch.full((len(req_of_token), topk), -1, dtype=torch.int32)
+    for t, request in enumerate(req_of_token):
+        visible = lens[request] - sum(r == request for r in req_of_token[t + 1 :])
         chosen = torch.randperm(visible, generator=g)[:topk].sort().values
         positions[t, : len(chosen)] = chosen
     positions = positions.to(device)
@@ -79,13 +79,13 @@ def extend(device: str) -> list[str]:
     shards = sharded(contexts, starts, prefixes, d)
     given = (shards, new, column(prefixes), column(starts), column(extends), d, sum(lens))
     workspace = assemble_ragged(*given)
-    ids = topk_to_ragged(positions, column(req_of_row), cu)
+    ids = topk_to_ragged(positions, column(req_of_token), cu)
     out, _ = sparse_mla_extend(q, workspace, ids, None, SM_SCALE)
     forgot, _ = sparse_mla_extend(q, workspace, positions, None, SM_SCALE)
-    expected = dense(q, contexts, req_of_row, positions)
+    expected = dense(q, contexts, req_of_token, positions)
     same = "every row as it was before sharding" if torch.equal(workspace, torch.cat(contexts)) else "NOT the rows as they were"
     rows, tokens = d * shards.shape[1], sum(prefixes)
-    first = _error(forgot, expected, req_of_row, 0)
+    first = _error(forgot, expected, req_of_token, 0)
     lines = [
         f"D {d}, {len(lens)} requests in {str(dtype).removeprefix('torch.')}, {heads} heads, top-{topk}",
         "",
@@ -106,10 +106,10 @@ def _list(values) -> str:
     return ", ".join(map(str, values))
 
 
-def _error(out: torch.Tensor, expected: torch.Tensor, req_of_row=None, request: int | None = None) -> float:
+def _error(out: torch.Tensor, expected: torch.Tensor, req_of_token=None, request: int | None = None) -> float:
     far = (out.double() - expected).abs().amax((1, 2))
     if request is not None:
-        far = far[torch.tensor(req_of_row, device=far.device) == request]
+        far = far[torch.tensor(req_of_token, device=far.device) == request]
     return float(far.max())
 
 

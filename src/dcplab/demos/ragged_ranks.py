@@ -95,7 +95,7 @@ def _needed(step: backend.LayerStep, positions: torch.Tensor) -> int:
     """Rows of prefixes that some new token chose and that no rank of this process holds, each counted once."""
     batch = step.batch
     hosted = torch.tensor([rank.rank for rank in step.ranks], device=positions.device)
-    request = batch.req_of_row[:, None].expand_as(positions)
+    request = batch.req_of_token[:, None].expand_as(positions)
     chosen = (positions >= 0) & (positions < batch.prefix_lens[request])
     pairs = torch.stack([request[chosen], positions[chosen].to(torch.int64)]).unique(dim=1)
     locs = step.shared.req_to_token[batch.slots[pairs[0]], pairs[1]]

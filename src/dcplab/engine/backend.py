@@ -4,8 +4,8 @@ A `LayerStep` gives the operations of a layer (write, select, transform, localiz
 `verify` and `extend` wire them. The wiring is what the incident is about, so it is short and replaceable: an engine takes
 other functions in their place (`Paths`). Stands for SGLang's ``dsa_backend.py`` with the TileLang kernels.
 
-Batches: a row is a query token. ``decode`` has one row a request, ``verify`` ``draft_tokens + 1``, ``extend`` a chunk; a mixed
-batch is an extend in which some requests bring one row.
+Batches: ``decode`` has one token a request, ``verify`` ``draft_tokens + 1``, ``extend`` a chunk; a mixed batch is an extend in
+which some requests bring one token. T counts the tokens of a batch, B its requests.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _formerly(name: str) -> property:
 class Batch:
     """One step's requests and tokens. Everything int64 on the device; lengths also as Python ints, for shapes without a wait.
 
-    ``positions`` and ``req_of_row`` ``[T]``; ``out_cache_loc [T]`` locs that the tokens are stored at; ``slots [B]`` rows of
+    ``positions`` and ``req_of_token`` ``[T]``; ``out_cache_loc [T]`` locs that the tokens are stored at; ``slots [B]`` rows of
     the request table; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k [B + 1]``; ``page_table`` index-K pages
     of each token's request (decode, verify); ``flat_locs`` locs of all requests' tokens, one request after another (extend,
     mixed).
@@ -54,7 +54,7 @@ class Batch:
 
     mode: Mode
     positions: torch.Tensor
-    req_of_row: torch.Tensor
+    req_of_token: torch.Tensor
     out_cache_loc: torch.Tensor
     slots: torch.Tensor
     prefix_lens: torch.Tensor
@@ -68,6 +68,7 @@ class Batch:
     prefix_rows: tuple[torch.Tensor, torch.Tensor] | None = None  # request and row of every padded shard row
 
     out_locs = _formerly("out_cache_loc")
+    req_of_row = _formerly("req_of_token")
 
 
 @dataclass
@@ -188,7 +189,7 @@ class RankStep:
         ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.page_size)
 
     def select_paged(self) -> torch.Tensor:
-        """Top-k of each row, keys read from index-K pages. Positions ``[T, topk]`` int32, ascending, -1 behind."""
+        """Top-k of each token, keys read from index-K pages. Positions ``[T, topk]`` int32, ascending, -1 behind."""
         s, b = self.shared, self.batch
         page = s.config.page_size
         q, w = self._index_query()
@@ -207,33 +208,33 @@ class RankStep:
         return tag(ops.topk_select(logits, s.config.topk), Space.POSITION)
 
     def select_ragged(self) -> torch.Tensor:
-        """Top-k of each row over the keys of its whole request, gathered by loc. Positions ``[T, topk]`` int32, -1 behind."""
+        """Top-k of each token over the keys of its whole request, gathered by loc. Positions ``[T, topk]`` int32, -1 behind."""
         s, b = self.shared, self.batch
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, b.flat_locs, "read_index_k", False)
         keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
         q, w = self._index_query()
-        start = b.cu_seqlens_k[b.req_of_row]
+        start = b.cu_seqlens_k[b.req_of_token]
         ks, ke = start.to(torch.int32), (start + b.positions + 1).to(torch.int32)
-        found = []
-        rows = max(1, LOGITS_BYTES // max(4 * b.total_k, 1))
-        for i in range(0, len(start), rows):
-            part = slice(i, i + rows)
+        selected = []
+        tokens = max(1, LOGITS_BYTES // max(4 * b.total_k, 1))
+        for i in range(0, len(start), tokens):
+            part = slice(i, i + tokens)
             logits = ops.indexer_logits_ragged(q[part], w[part], keys, scales, ks[part], ke[part])
-            found.append(ops.topk_select(logits, s.config.topk, ks[part], ke[part]))
-        columns = torch.cat(found)
+            selected.append(ops.topk_select(logits, s.config.topk, ks[part], ke[part]))
+        columns = torch.cat(selected)
         return tag(torch.where(columns >= 0, columns - ks[:, None], -1), Space.POSITION)
 
     def to_locs(self, positions: torch.Tensor) -> torch.Tensor:
         """The PAGED transform: selected positions to locs, int64, -1 stays."""
         b = self.batch
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_paged")
-        slots = self.shared.once("slots of rows", 0, b, lambda: b.slots[b.req_of_row])
+        slots = self.shared.once("slots of rows", 0, b, lambda: b.slots[b.req_of_token])
         return tag(ops.topk_to_paged(positions.to(torch.int64), slots, self.shared.req_to_token), Space.LOC)
 
     def to_ragged(self, positions: torch.Tensor) -> torch.Tensor:
         """The RAGGED transform: selected positions to ragged indices of the workspace, -1 stays."""
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_ragged")
-        return tag(ops.topk_to_ragged(positions, self.batch.req_of_row, self.batch.cu_seqlens_k), Space.RAGGED)
+        return tag(ops.topk_to_ragged(positions, self.batch.req_of_token, self.batch.cu_seqlens_k), Space.RAGGED)
 
     def localize(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Selected locs ``[T, topk]`` to this rank's rows, owned ones in front, and how many those are ``[T]``; both int32."""

@@ -116,12 +116,12 @@ def topk_select(logits, topk, ks=None, ke=None):
     return _pick("topk_select", logits)(logits, topk, ks, ke)
 
 
-def topk_to_paged(topk_pos, req_of_row, req_to_token):
-    return _pick("topk_to_paged", topk_pos)(topk_pos, req_of_row, req_to_token)
+def topk_to_paged(topk_pos, req_of_token, req_to_token):
+    return _pick("topk_to_paged", topk_pos)(topk_pos, req_of_token, req_to_token)
 
 
-def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
-    return _pick("topk_to_ragged", topk_pos)(topk_pos, req_of_row, cu_seqlens_k)
+def topk_to_ragged(topk_pos, req_of_token, cu_seqlens_k):
+    return _pick("topk_to_ragged", topk_pos)(topk_pos, req_of_token, cu_seqlens_k)
 
 
 def localize_topk(topk_locs, dcp_rank, dcp_size):

@@ -125,20 +125,20 @@ class Runner:
         locs = torch.cat([self.allocator.locs(r.pages, a, b) for r, a, b in rows])
         lens = torch.tensor([[r.slot, a, b - a, b] for r, a, b in rows], dtype=torch.int64).t()
         positions = torch.cat([torch.arange(a, b) for _, a, b in rows])
-        req_of_row = torch.repeat_interleave(torch.arange(len(rows)), lens[2])
+        req_of_token = torch.repeat_interleave(torch.arange(len(rows)), lens[2])
         self.metrics.largest_loc = max(self.metrics.largest_loc, int(locs.max()))
-        packed = torch.cat([locs, positions, req_of_row, lens.reshape(-1)]).to(self.device)
+        packed = torch.cat([locs, positions, req_of_token, lens.reshape(-1)]).to(self.device)
         n, b = len(locs), len(rows)
-        out_cache_loc, positions, req_of_row = packed[:n], packed[n : 2 * n], packed[2 * n : 3 * n]
+        out_cache_loc, positions, req_of_token = packed[:n], packed[n : 2 * n], packed[2 * n : 3 * n]
         slots, prefix_lens, extend_lens, seq_lens = packed[3 * n :].view(4, b)
-        self.table[slots[req_of_row], positions] = out_cache_loc
+        self.table[slots[req_of_token], positions] = out_cache_loc
         cu = torch.zeros(b + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(seq_lens, 0, out=cu[1:])
         total, longest = int(lens[3].sum()), int(lens[3].max())
         fields = dict(
             mode=mode,
             positions=positions,
-            req_of_row=req_of_row,
+            req_of_token=req_of_token,
             out_cache_loc=tag(out_cache_loc, Space.LOC),
             slots=slots,
             prefix_lens=prefix_lens,
@@ -151,7 +151,7 @@ class Runner:
         if mode in ("decode", "verify"):
             page = self.config.page_size
             columns = torch.arange(0, longest, page, device=self.device)
-            pages = self.table[slots[req_of_row][:, None], columns] // page
+            pages = self.table[slots[req_of_token][:, None], columns] // page
             return Batch(**fields, page_table=tag(pages, Space.INDEX_K_PAGE))
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
