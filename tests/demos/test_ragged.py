@@ -91,18 +91,22 @@ def test_the_rows_that_top_k_needed():
     """Each prefix row that some token chose and that no hosted rank owns, once: counted here one by one."""
     g = torch.Generator().manual_seed(0)
     table = torch.randperm(64, generator=g).view(2, 32)
-    req_of_row, prefixes, slots = [0, 0, 1, 1, 1], [9, 4], [1, 0]
+    req_of_token, prefixes, req_pool_indices = [0, 0, 1, 1, 1], [9, 4], [1, 0]
     positions = torch.randint(-1, 12, (5, 6), generator=g).to(torch.int32)
-    wanted = {(r, p) for r, row in zip(req_of_row, positions.tolist(), strict=True) for p in row if 0 <= p < prefixes[r]}
+    wanted = {(r, p) for r, row in zip(req_of_token, positions.tolist(), strict=True) for p in row if 0 <= p < prefixes[r]}
     for hosted in ([0], [1, 2], [0, 1, 2]):
         step = SimpleNamespace(
             batch=SimpleNamespace(
-                req_of_token=torch.tensor(req_of_row), prefix_lens=torch.tensor(prefixes), slots=torch.tensor(slots)
+                req_of_token=torch.tensor(req_of_token),
+                prefix_lens=torch.tensor(prefixes),
+                req_pool_indices=torch.tensor(req_pool_indices),
             ),
             ranks=[SimpleNamespace(rank=r) for r in hosted],
             shared=SimpleNamespace(req_to_token=table, config=SimpleNamespace(dcp_size=3)),
         )
-        assert ragged_ranks._needed(step, positions) == sum(int(table[slots[r], p]) % 3 not in hosted for r, p in wanted)
+        assert ragged_ranks._needed(step, positions) == sum(
+            int(table[req_pool_indices[r], p]) % 3 not in hosted for r, p in wanted
+        )
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts the bytes of a TCP connection")

@@ -54,7 +54,7 @@ def untouched(server):
     assert server.metrics.diverged == 0
     server.cache.clear()
     assert server.allocator.available == server.allocator.pages
-    assert server.table.available == server.config.max_requests
+    assert server.req_to_token_pool.available == server.config.max_requests
 
 
 @pytest.mark.parametrize("dcp_size", [1, 2, 3, 4, 8])

@@ -92,7 +92,7 @@ def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
             rank.assemble(shards)
             positions = rank.select_ragged()
             given = ids(rank, positions)
-            if rank.rank == 0 and len(step.batch.slots) > 1:
+            if rank.rank == 0 and len(step.batch.req_pool_indices) > 1:
                 _note(run, step, positions, given)
             parts.append(rank.attend_ragged_lse(given))
         if not merge:
@@ -110,8 +110,8 @@ def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: tor
     batch = step.batch
     if any(look.layer >= step.layer for look in run.looks):
         return
-    slots = {r.slot: r.name for r in run.engine.running}
-    names = [slots[s] for s in batch.slots.tolist()]
+    name_of = {r.req_pool_idx: r.name for r in run.engine.running}
+    names = [name_of[i] for i in batch.req_pool_indices.tolist()]
     cu = batch.cu_seqlens_k.tolist()
     last = (torch.cumsum(batch.extend_lens, 0) - 1).tolist()
     for i, token in enumerate(last):

@@ -98,7 +98,7 @@ def _needed(step: backend.LayerStep, positions: torch.Tensor) -> int:
     request = batch.req_of_token[:, None].expand_as(positions)
     chosen = (positions >= 0) & (positions < batch.prefix_lens[request])
     pairs = torch.stack([request[chosen], positions[chosen].to(torch.int64)]).unique(dim=1)
-    locs = step.shared.req_to_token[batch.slots[pairs[0]], pairs[1]]
+    locs = step.shared.req_to_token[batch.req_pool_indices[pairs[0]], pairs[1]]
     return int((~torch.isin(index_spaces.owner_rank(locs, step.shared.config.dcp_size), hosted)).sum())
 
 

@@ -46,17 +46,17 @@ def _formerly(name: str) -> property:
 class Batch:
     """One step's requests and tokens. Everything int64 on the device; lengths also as Python ints, for shapes without a wait.
 
-    ``positions`` and ``req_of_token`` ``[T]``; ``out_cache_loc [T]`` locs that the tokens are stored at; ``slots [B]`` rows of
-    the request table; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k [B + 1]``; ``page_table`` index-K pages
-    of each token's request (decode, verify); ``flat_locs`` locs of all requests' tokens, one request after another (extend,
-    mixed).
+    ``positions`` and ``req_of_token`` ``[T]``; ``out_cache_loc [T]`` locs that the tokens are stored at; ``req_pool_indices
+    [B]`` where a request's locs stand in ``req_to_token``; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k
+    [B + 1]``; ``page_table`` index-K pages of each token's request (decode, verify); ``flat_locs`` locs of all requests'
+    tokens, one request after another (extend, mixed).
     """
 
     mode: Mode
     positions: torch.Tensor
     req_of_token: torch.Tensor
     out_cache_loc: torch.Tensor
-    slots: torch.Tensor
+    req_pool_indices: torch.Tensor
     prefix_lens: torch.Tensor
     extend_lens: torch.Tensor
     seq_lens: torch.Tensor
@@ -69,6 +69,7 @@ class Batch:
 
     out_locs = _formerly("out_cache_loc")
     req_of_row = _formerly("req_of_token")
+    slots = _formerly("req_pool_indices")
 
 
 @dataclass
@@ -228,8 +229,8 @@ class RankStep:
         """The PAGED transform: selected positions to locs, int64, -1 stays."""
         b = self.batch
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_paged")
-        slots = self.shared.once("slots of rows", 0, b, lambda: b.slots[b.req_of_token])
-        return tag(ops.topk_to_paged(positions.to(torch.int64), slots, self.shared.req_to_token), Space.LOC)
+        per_token = self.shared.once("req_pool_indices per token", 0, b, lambda: b.req_pool_indices[b.req_of_token])
+        return tag(ops.topk_to_paged(positions.to(torch.int64), per_token, self.shared.req_to_token), Space.LOC)
 
     def to_ragged(self, positions: torch.Tensor) -> torch.Tensor:
         """The RAGGED transform: selected positions to ragged indices of the workspace, -1 stays."""
@@ -257,7 +258,7 @@ class RankStep:
         req, at = self.batch.prefix_rows
         position = at * self.dcp_size + self.rank
         there = position < self.batch.prefix_lens[req]
-        locs = s.req_to_token[self.batch.slots[req], torch.where(there, position, 0)]
+        locs = s.req_to_token[self.batch.req_pool_indices[req], torch.where(there, position, 0)]
         rows = tag(torch.where(there, self._localize(tag(locs, Space.LOC)), -1), Space.ROW)
         safe = s.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "read_prefix", False)
         return ops.gather_rows(self._pool(self.ckv, False), safe)

@@ -100,7 +100,7 @@ class HybridPool:
 
     ckv: tuple[CkvPool, ...]
     index_k: tuple[IndexKCache, ...]
-    state: torch.Tensor  # [slots, 128], recurrent state: its own ids, never translated
+    state: torch.Tensor  # [max_requests + 1, 128], recurrent state: by req_pool_idx, never translated
 
     @property
     def dcp_localized_writes(self) -> bool:
@@ -110,16 +110,16 @@ class HybridPool:
     def index_buf_size(self) -> int:
         return self.index_k[0].index_buf_size
 
-    def backup(self, locs: torch.Tensor, slot: int) -> list:
+    def backup(self, locs: torch.Tensor, req_pool_idx: int) -> list:
         """All that a retracted request loses with its locs: c-KV and index-K of every layer, draft included, and its state."""
-        return [[p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], self.state[slot].cpu()]
+        return [[p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], self.state[req_pool_idx].cpu()]
 
-    def restore(self, saved: list, locs: torch.Tensor, slot: int) -> None:
+    def restore(self, saved: list, locs: torch.Tensor, req_pool_idx: int) -> None:
         for pool, part in zip(self.ckv, saved[0], strict=True):
             pool.restore(part, locs)
         for pool, part in zip(self.index_k, saved[1], strict=True):
             pool.restore(part, locs)
-        self.state[slot] = saved[2].to(self.state.device)
+        self.state[req_pool_idx] = saved[2].to(self.state.device)
 
 
 def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, raw_retraction: bool) -> HybridPool:

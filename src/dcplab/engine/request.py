@@ -10,8 +10,8 @@ import torch
 @dataclass
 class Request:
     """``tokens`` are the prompt and what was generated; ``stored`` positions have their KV in the pools; ``pages`` are the
-    allocator pages held, in position order; ``slot`` is the row of the request table (and of the recurrent state) while it
-    runs."""
+    allocator pages held, in position order; ``req_pool_idx`` is its place in `ReqToTokenPool` (and in the recurrent state)
+    while it runs."""
 
     id: int
     name: str
@@ -21,7 +21,7 @@ class Request:
     pages: list[int] = field(default_factory=list)
     stored: int = 0
     cached: int = 0  # positions found in the prefix cache at admission
-    slot: int | None = None
+    req_pool_idx: int | None = None
     saved: list | None = None  # what a retraction put on the host, one entry a hosted rank
     finished: bool = False
 
@@ -35,24 +35,26 @@ class Request:
         return len(self.tokens) - self.stored > 1 or len(self.tokens) == self.prompt_len
 
 
-class RequestTable:
-    """``req_to_token [slots, longest + W]`` int64: row = request slot, column = position, value = loc. The last slot is
-    padding's.
+class ReqToTokenPool:
+    """``req_to_token [max_requests + 1, longest + W]`` int64: at (req_pool_idx, position) stands the loc. The last
+    req_pool_idx is padding's.
 
-    A row has room for the longest request rounded up to a whole widened page (#35424: rounding to P alone spills into
-    the next row).
+    A request has room for the longest one rounded up to a whole widened page (#35424: rounding to P alone spills into
+    the next request's).
     """
 
-    def __init__(self, slots: int, longest: int, width: int, device: torch.device):
-        self.table = torch.zeros(slots + 1, longest + width, dtype=torch.int64, device=device)
-        self._free = list(range(slots - 1, -1, -1))
+    def __init__(self, max_requests: int, longest: int, width: int, device: torch.device):
+        self.req_to_token = torch.zeros(max_requests + 1, longest + width, dtype=torch.int64, device=device)
+        self._free = list(range(max_requests - 1, -1, -1))
 
     @property
     def available(self) -> int:
         return len(self._free)
 
-    def take(self) -> int:
+    def alloc(self) -> int:
+        """Take a free req_pool_idx."""
         return self._free.pop()
 
-    def give_back(self, slot: int) -> None:
-        self._free.append(slot)
+    def free(self, req_pool_idx: int) -> None:
+        """Give one back."""
+        self._free.append(req_pool_idx)

@@ -60,7 +60,7 @@ class Runner:
         metrics: Metrics,
         capture: bool,
     ):
-        self.config, self.comm, self.watcher, self.allocator, self.table = config, comm, watcher, allocator, req_to_token
+        self.config, self.comm, self.watcher, self.allocator, self.req_to_token = config, comm, watcher, allocator, req_to_token
         self.device = comm.device
         specs, tail = configurator.specs(config, defects), configurator.tail_bytes(config)
         self.workers = [Worker(rank, Arena(specs, self.device, tail=tail)) for rank in comm.ranks]
@@ -74,11 +74,11 @@ class Runner:
         # Nothing can have hurt one rank's state and not another's: what all ranks would compute alike is computed once.
         self.alike = not watcher.on and watcher.trusted >= {s.name for s in specs}
 
-    def remember(self, slot: int, token: int | None) -> None:
-        """Set the recurrent state of a slot to what it is after ``token``; None: nothing came before."""
+    def remember(self, req_pool_idx: int, token: int | None) -> None:
+        """Set the recurrent state of a req_pool_idx to what it is after ``token``; None: nothing came before."""
         word = 0 if token is None else self.shared.model.embed(torch.tensor([token], device=self.device))[0]
         for pool in self.pools:
-            pool.state[slot] = word
+            pool.state[req_pool_idx] = word
 
     def forward(self, mode: backend.Mode, rows: Rows, tokens: Sequence[Sequence[int]], paths: Paths) -> list[int]:
         """Run the rows ``(request, start, end)`` with their ``tokens`` through the model: the next token of each request (of
@@ -92,7 +92,7 @@ class Runner:
         self._streams(self.shared.model, batch, flat, ends)
         if mode != "verify":
             for worker, pool in zip(self.workers, self.pools, strict=True):
-                pool.state[batch.slots] = worker.stream.word[ends - 1].to(pool.state.dtype)
+                pool.state[batch.req_pool_indices] = worker.stream.word[ends - 1].to(pool.state.dtype)
         if self.config.draft_tokens:
             for step in self._draft_steps(batch):
                 step.write_ckv(batch.out_cache_loc)
@@ -123,15 +123,15 @@ class Runner:
     def _batch(self, mode: backend.Mode, rows: Rows) -> Batch:
         """Lengths and locs of a step. One host tensor goes to the device, with everything in it."""
         locs = torch.cat([self.allocator.locs(r.pages, a, b) for r, a, b in rows])
-        lens = torch.tensor([[r.slot, a, b - a, b] for r, a, b in rows], dtype=torch.int64).t()
+        lens = torch.tensor([[r.req_pool_idx, a, b - a, b] for r, a, b in rows], dtype=torch.int64).t()
         positions = torch.cat([torch.arange(a, b) for _, a, b in rows])
         req_of_token = torch.repeat_interleave(torch.arange(len(rows)), lens[2])
         self.metrics.largest_loc = max(self.metrics.largest_loc, int(locs.max()))
         packed = torch.cat([locs, positions, req_of_token, lens.reshape(-1)]).to(self.device)
         n, b = len(locs), len(rows)
         out_cache_loc, positions, req_of_token = packed[:n], packed[n : 2 * n], packed[2 * n : 3 * n]
-        slots, prefix_lens, extend_lens, seq_lens = packed[3 * n :].view(4, b)
-        self.table[slots[req_of_token], positions] = out_cache_loc
+        req_pool_indices, prefix_lens, extend_lens, seq_lens = packed[3 * n :].view(4, b)
+        self.req_to_token[req_pool_indices[req_of_token], positions] = out_cache_loc
         cu = torch.zeros(b + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(seq_lens, 0, out=cu[1:])
         total, longest = int(lens[3].sum()), int(lens[3].max())
@@ -140,7 +140,7 @@ class Runner:
             positions=positions,
             req_of_token=req_of_token,
             out_cache_loc=tag(out_cache_loc, Space.LOC),
-            slots=slots,
+            req_pool_indices=req_pool_indices,
             prefix_lens=prefix_lens,
             extend_lens=extend_lens,
             seq_lens=seq_lens,
@@ -151,11 +151,11 @@ class Runner:
         if mode in ("decode", "verify"):
             page = self.config.page_size
             columns = torch.arange(0, longest, page, device=self.device)
-            pages = self.table[slots[req_of_token][:, None], columns] // page
+            pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // page
             return Batch(**fields, page_table=tag(pages, Space.INDEX_K_PAGE))
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
-        flat_locs = tag(self.table[slots[req], at], Space.LOC)
+        flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC)
         shard = -(-lens[1] // self.config.dcp_size)
         held = torch.repeat_interleave(torch.arange(b), shard)
         first = torch.cumsum(shard, 0) - shard
@@ -170,7 +170,7 @@ class Runner:
         for worker, pool in zip(self.workers, self.pools, strict=True):
             if stream is None or not self.alike:
                 before = torch.roll(word, 1, 0)
-                before[starts] = pool.state[batch.slots].float()
+                before[starts] = pool.state[batch.req_pool_indices].float()
                 stream = model.stream(word, before, batch.positions)
             worker.stream, worker.code = stream, word
 
@@ -192,11 +192,11 @@ class Runner:
     def _draft_steps(self, batch: Batch) -> list[RankStep]:
         return [RankStep(self.draft, batch, w, 0, "draft.ckv", "draft.index_k", replicated=True) for w in self.workers]
 
-    def keep(self, rows: Sequence[int], slots: Sequence[int]) -> None:
-        """After a verify: the recurrent state of each slot goes back to the last row that was kept."""
-        rows, slots = torch.tensor([rows, slots], device=self.device)
+    def keep(self, rows: Sequence[int], req_pool_indices: Sequence[int]) -> None:
+        """After a verify: the recurrent state of each req_pool_idx goes back to the last row that was kept."""
+        rows, req_pool_indices = torch.tensor([rows, req_pool_indices], device=self.device)
         for worker, pool in zip(self.workers, self.pools, strict=True):
-            pool.state[slots] = worker.stream.word[rows].to(pool.state.dtype)
+            pool.state[req_pool_indices] = worker.stream.word[rows].to(pool.state.dtype)
 
     def propose(self, batch: list[Request], length: int, paths: Paths) -> list[list[int]]:
         """``length`` greedy tokens a request from the one-layer draft, whose pools are replicated and addressed by loc."""
@@ -204,7 +204,7 @@ class Runner:
         self.watcher.phase = "draft"
         guess = torch.tensor([r.tokens[-1] for r in batch], device=self.device)
         guesses = []
-        words = [pool.state[[r.slot for r in batch]].float() for pool in self.pools]
+        words = [pool.state[[r.req_pool_idx for r in batch]].float() for pool in self.pools]
         for i in range(length):
             self.draft.memo.clear()
             step_batch = self._batch("decode", [(r, r.stored + i, r.stored + i + 1) for r in batch])

@@ -18,7 +18,7 @@ from dcplab.engine.allocator import PagedAllocator, PrefixCache
 from dcplab.engine.backend import Paths
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.request import Request, RequestTable
+from dcplab.engine.request import ReqToTokenPool, Request
 from dcplab.engine.runner import Metrics, Rows, Runner, ServerCrash
 from dcplab.engine.space_tags import ExtentError, Space, tag
 from dcplab.engine.tokenizer import Tokenizer
@@ -71,7 +71,7 @@ class Engine:
         self.tokenizer = tokenizer or Tokenizer()
         self.allocator = PagedAllocator(config.size, config.page_size, config.dcp_size)
         self.cache = PrefixCache(self.allocator)
-        self.table = RequestTable(config.max_requests, config.longest, config.width, self.device)
+        self.req_to_token_pool = ReqToTokenPool(config.max_requests, config.longest, config.width, self.device)
         short = configurator.short(config, self.defects)
         if typed and short:
             raise ExtentError(short[0].name, short[0].slots, Space.LOC, configurator.needed(config)[Space.LOC])
@@ -80,7 +80,7 @@ class Engine:
             trusted = configurator.trusted(config, self.defects)
         self.watcher = Watcher(config.dcp_size, self.comm.ranks[0], on, typed, strict, neighbours, trusted=trusted)
         self.metrics = Metrics()
-        given = (self.watcher, self.allocator, self.table.table, self.tokenizer.words, self.metrics, capture)
+        given = (self.watcher, self.allocator, self.req_to_token_pool.req_to_token, self.tokenizer.words, self.metrics, capture)
         self.runner = Runner(config, self.defects, self.comm, *given)
         self.workers, self.pools, self.shared = self.runner.workers, self.runner.pools, self.runner.shared
         self.waiting: deque[Request] = deque()
@@ -127,11 +127,13 @@ class Engine:
         request = self.submit(prompt, 1)
         self.waiting.remove(request)
         whole = (len(request.tokens) - 1) // self.config.width * self.config.width
-        if not self.config.prefix_cache or not self.table.available or not self._room(self.allocator.pages_needed(0, whole)):
+        if not (
+            self.config.prefix_cache and self.req_to_token_pool.available and self._room(self.allocator.pages_needed(0, whole))
+        ):
             return 0
         self.allocator.grow(request.pages, whole)
-        request.slot = self.table.take()
-        self.runner.remember(request.slot, None)
+        request.req_pool_idx = self.req_to_token_pool.alloc()
+        self.runner.remember(request.req_pool_idx, None)
         store = replace(self.paths, extend=backend.store)
         with self._mortal():
             while request.stored < whole:
@@ -142,7 +144,7 @@ class Engine:
                 request.stored = end
         self.cache.insert(request.tokens[:whole], request.pages)
         self.allocator.release(request.pages)
-        self.table.give_back(request.slot)
+        self.req_to_token_pool.free(request.req_pool_idx)
         return whole
 
     def run(self, progress=None) -> None:
@@ -190,14 +192,14 @@ class Engine:
         self.watcher.step = self.metrics.steps
 
     def _admit(self) -> None:
-        """Resume what was retracted, then start what waits, in order, while there are slots and pages for the whole of each."""
-        while self.retracted and self.table.available:
+        """Resume what was retracted, then start what waits, in order, while there is place and pages for the whole of each."""
+        while self.retracted and self.req_to_token_pool.available:
             request = self.retracted[0]
             if not self._room(self.allocator.pages_needed(0, request.stored + 1)):
                 break
             self.retracted.popleft()
             self._resume(request)
-        while self.waiting and self.table.available and not self.retracted:
+        while self.waiting and self.req_to_token_pool.available and not self.retracted:
             request = self.waiting[0]
             hit = self.cache.match(request.tokens) if self.config.prefix_cache else []
             self.allocator.hold(hit)
@@ -209,12 +211,12 @@ class Engine:
             self.waiting.popleft()
             request.pages = list(hit)
             self.allocator.grow(request.pages, len(request.tokens))
-            request.slot = self.table.take()
+            request.req_pool_idx = self.req_to_token_pool.alloc()
             request.stored = request.cached = len(hit) * self.config.width
             self.metrics.cached += request.cached
             self._place(request, 0, request.stored)
             # The state as it was after the prefix: the convolution remembers one word.
-            self.runner.remember(request.slot, request.tokens[request.stored - 1] if request.stored else None)
+            self.runner.remember(request.req_pool_idx, request.tokens[request.stored - 1] if request.stored else None)
             self.running.append(request)
 
     def _room(self, count: int) -> bool:
@@ -228,7 +230,7 @@ class Engine:
         """Enter the locs of positions ``start .. end - 1`` into the request table; gives them, on the host."""
         locs = self.allocator.locs(request.pages, start, end)
         if end > start:
-            self.table.table[request.slot, start:end] = locs.to(self.device)
+            self.req_to_token_pool.req_to_token[request.req_pool_idx, start:end] = locs.to(self.device)
         return locs
 
     def _extend(self, extending: list[Request]) -> None:
@@ -260,16 +262,16 @@ class Engine:
         room -= min(extending[0].stored + self.config.chunk, len(extending[0].tokens))
         riders = []
         for request in [r for r in self.running if not r.extending]:
-            if request.slot is not None and request.stored < room and self._grown(request, request.stored + 1):
+            if request.req_pool_idx is not None and request.stored < room and self._grown(request, request.stored + 1):
                 riders.append(request)
                 room -= request.stored + 1
-        return [r for r in riders if r.slot is not None]  # growing one may have retracted another
+        return [r for r in riders if r.req_pool_idx is not None]  # growing one may have retracted another
 
     def _decode(self) -> None:
         for request in list(self.running):
-            if request.slot is not None:
+            if request.req_pool_idx is not None:
                 self._grown(request, request.stored + 1 + self._draft_len([request]))
-        batch = [r for r in self.running if r.slot is not None]
+        batch = [r for r in self.running if r.req_pool_idx is not None]
         if not batch:
             return
         draft_len = self._draft_len(batch)
@@ -311,9 +313,9 @@ class Engine:
 
     def _leave(self, request: Request) -> None:
         self.allocator.release(request.pages)
-        self.table.give_back(request.slot)
+        self.req_to_token_pool.free(request.req_pool_idx)
         self.running.remove(request)
-        request.pages, request.slot = [], None
+        request.pages, request.req_pool_idx = [], None
 
     # Retraction.
 
@@ -322,7 +324,7 @@ class Engine:
         self.watcher.phase = "retract"
         locs = self._locs_on_device(request)
         with self._mortal():
-            request.saved = [pool.backup(locs, request.slot) for pool in self.pools]
+            request.saved = [pool.backup(locs, request.req_pool_idx) for pool in self.pools]
         self._leave(request)
         self.retracted.appendleft(request)
         self.metrics.retractions += 1
@@ -331,11 +333,11 @@ class Engine:
         """New pages, hence new locs; backup and restore translate them independently."""
         self.watcher.phase = "resume"
         self.allocator.grow(request.pages, request.stored + 1)
-        request.slot = self.table.take()
+        request.req_pool_idx = self.req_to_token_pool.alloc()
         self._place(request, 0, request.stored)
         locs = self._locs_on_device(request)
         for pool, saved in zip(self.pools, request.saved, strict=True):
-            pool.restore(saved, locs, request.slot)
+            pool.restore(saved, locs, request.req_pool_idx)
         request.saved = None
         self.running.append(request)
 
@@ -362,7 +364,7 @@ class Engine:
             self.metrics.proposed += length
             self.metrics.accepted += agree
             self.metrics.decoded += agree + 1
-        self.runner.keep(kept, [r.slot for r in batch])
+        self.runner.keep(kept, [r.req_pool_idx for r in batch])
 
     # What there is to see.
 

@@ -72,11 +72,11 @@ def ask(defects: Iterable[str] = (), dcp_size: int | None = None) -> Run:
         paths = Paths(decode=decode, verify=decode, extend=backend.extend)
         engine = Engine(config, defects, Local(config.dcp_size), paths=paths, capture=True)
         request = engine.submit(question.prompt, question.words, question.name)
-        slot = None
+        req_pool_idx = None
         while engine.busy:
             engine.step()
-            slot = slot if request.slot is None else request.slot
-        locs = engine.table.table[slot, : request.stored].clone()
+            req_pool_idx = req_pool_idx if request.req_pool_idx is None else request.req_pool_idx
+        locs = engine.req_to_token_pool.req_to_token[req_pool_idx, : request.stored].clone()
     words = engine.tokenizer.decode(request.tokens[: len(locs)]).split()
     return Run(engine, question, engine.text(request), notes, locs, words)
 
