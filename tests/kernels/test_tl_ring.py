@@ -85,4 +85,4 @@ def test_on_the_gpu(stages, groups, right):
         said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     except subprocess.TimeoutExpired:
         said = "hung"
-    assert said.startswith("right") == right, said
+    assert any(line.startswith("right") for line in said.splitlines()) == right, said  # TileLang tells what it compiles
