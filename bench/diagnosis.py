@@ -1,8 +1,8 @@
 """How long it takes to say which mistake it is, part by part, where this runs: GPU or CPU.
 
 Each wrong answer is checked three times on one seed: without a bank (the kernel is compiled), again (it is not), and with it.
-What the bank adds is the diagnosis. The aim is 3 s for every part once the servers are warm; more is marked, and so is a mistake
-that gets no name or another one's. ``--answers 0`` takes all of a bank.
+What the bank adds is the diagnosis. The aim is 3 s for every part once the servers are warm; more is marked, and so is a
+mistake that gets no name or another one's. ``--answers 0`` takes all of a bank.
 """
 
 import argparse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,8 @@ from dcplab.notebook.extract import Program
 from dcplab.sandbox import pool
 from dcplab.sandbox.driver_source import source_of
 from dcplab.sandbox.kernels.interpreter_limits import LOGIC
+
+CHILDREN, FEW = 8, 4  # children a bank is dealt out to, at most; programs that are worth one
 
 
 @dataclass
@@ -114,6 +117,26 @@ def _add_outside(trial: Trial, watched: Trial) -> None:
 
 
 def _attempt(
+    programs: Sequence[Program],
+    part: Part,
+    packed: Sequence[Mapping[str, Any]],
+    mode: str,
+    wall_s: float,
+    note: Callable[[str], None] | None,
+) -> list[Trial]:
+    """What each did. Where there are many, as a bank has, and cores to run them on, they are dealt out to children."""
+    shares = min(len(os.sched_getaffinity(0)), CHILDREN, len(programs) // FEW) if mode == "cpu" else 1
+    if shares < 2:
+        return _one_by_one(programs, part, packed, mode, wall_s, note)
+    trials: list[Trial] = [Trial()] * len(programs)
+    with ThreadPoolExecutor(shares) as children:
+        dealt = [programs[i::shares] for i in range(shares)]
+        for i, done in enumerate(children.map(lambda hand: _one_by_one(hand, part, packed, mode, wall_s, note), dealt)):
+            trials[i::shares] = done
+    return trials
+
+
+def _one_by_one(
     programs: Sequence[Program],
     part: Part,
     packed: Sequence[Mapping[str, Any]],
