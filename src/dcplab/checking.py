@@ -290,7 +290,18 @@ def _load_sentence(trial: Trial, program: Program) -> str:
     where = _place(error["line"], program)
     if error["type"] == "NameError":
         return f"{error['message'].rstrip('.')}: if a cell of yours defines it, run and save that cell first."
+    if error["refused"] and program.borrowed:
+        return _borrowed_sentence(program)
     return f"It does not load: {error['type']}: {error['message'].splitlines()[0] if error['message'] else ''}{where}"
+
+
+def _borrowed_sentence(program: Program) -> str:
+    """What an answer stands on that the course made, where that was refused: the import that fails is not the learner's."""
+    first = program.borrowed[0]
+    if not first.maker:
+        return f"Your answer uses `{first.name}`, which is the course's own: an answer does without."
+    made = f"which code cell {first.cell} made with {first.maker}"
+    return f"Your answer uses `{first.name}`, {made}: an answer runs without the course. Did you mean an argument?"
 
 
 def _place(line: int | None, program: Program) -> str:

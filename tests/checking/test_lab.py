@@ -281,6 +281,25 @@ def test_in_a_kernel(course, small, tmp_path):
     assert "tensor([1])" in out[14]
 
 
+def test_a_slip_with_a_name_of_the_notebook_is_over_once_it_is_mended(course, small, tmp_path):
+    slip = RIGHT.replace("locs % dcp_size", "rows % dcp_size")
+    out, _ = execute(
+        [
+            "import torch\nfrom dcplab import lab",
+            RIGHT,
+            "rows = lab.run('91a', torch.tensor([5]), 1, 4)",
+            slip,
+            "lab.check('91a')",
+            RIGHT,
+            "float(lab.check('91a'))",
+        ],
+        tmp_path,
+        DCPLAB_MODE="cpu",
+    )
+    assert "Your answer uses `rows`, which code cell 3 made with lab.run:" in out[4] and "an argument?" in out[4]
+    assert "may not import" not in out[4] and out[6].endswith("20.0")
+
+
 def test_a_kernel_says_one_sentence_for_a_wrong_name(course, small, tmp_path):
     out, _ = execute(["from dcplab import lab", "lab.check('91z')"], tmp_path, DCPLAB_MODE="cpu")
     assert out[1] == "Lab 91_small has no part '91z'; it has 91a, 91b, 91c, 91d, 91e, 91f."

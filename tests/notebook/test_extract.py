@@ -62,6 +62,68 @@ def test_an_earlier_definition_stays_where_a_value_was_made_with_it():
     assert value(cells) == ("old", "new")
 
 
+def test_what_only_an_old_version_used_is_gone():
+    cells = [
+        "from dcplab import lab, viz\nimport torch",
+        "def f(kv):\n    return torch.tensor(kv)",
+        "pool = lab.run('3a')",
+        "def f(kv):\n    return helper(pool)\ndef helper(x):\n    return table[x]\ntable = lab.run('1a')",
+        "f = torch.compile(lambda kv: pool)",
+        "def f(kv):\n    return torch.tensor(kv)",
+    ]
+    assert extract(cells, "f").source == "import torch\ndef f(kv):\n    return torch.tensor(kv)\n"
+    assert extract(cells, "f").borrowed == ()
+    assert "pool = lab.run('3a')" in extract(cells[:-1], "f").source
+
+
+def test_what_was_replaced_counts_where_it_was_used_before():
+    cells = [
+        "n = 1\nT = [n]\ndef g():\n    return n",
+        "made = g()\nn = 2",
+        "T.append(n)\nn += 10\nold = T\nT = []",
+        "T.append(n)",
+        "h = [g() for _ in range(1)]\nn, m = 3, 4",
+        "def f():\n    return made, old, T, n, m, h, g()",
+    ]
+    assert value(cells) == (1, [1, 2], [12], 3, 4, [12], 3)
+    assert "made" not in extract([*cells, "made = 5", "def f():\n    return n"], "f").source
+
+
+def test_a_version_that_wraps_the_one_before_it_keeps_it():
+    cells = [
+        "import functools",
+        "def f(x):\n    return x",
+        "def f(x, before=f):\n    return before(x) + 1",
+        "f = functools.partial(f)",
+    ]
+    assert value(cells, "f", 1) == 2
+
+
+def test_what_may_not_run_settles_nothing():
+    cells = ["D = 1", "if D > 5:\n    D = 7", "for D in []:\n    pass", "def f():\n    return D"]
+    assert value(cells) == 1
+
+
+def test_what_was_done_to_a_module_stays_done_when_it_is_imported_again():
+    cells = ["import random", "random.seed(7)", "import random", "def f():\n    return random.random()"]
+    assert value(cells) == value(cells)
+
+
+@pytest.mark.parametrize(
+    "cell, maker",
+    [
+        ("pool = lab.run('3a')", "lab.run"),
+        ("pool = lab.run('3a')[0].reshape(2)", "lab.run"),
+        ("pool = make(viz)", "viz"),
+        ("whole = lab.run('3a')\npool = whole[0]", "lab.run"),
+    ],
+)
+def test_what_the_course_made_is_known(cell, maker):
+    cells = ["from dcplab import lab, viz\nimport torch", "make = str", cell, "def f():\n    return pool"]
+    (found,) = extract(cells, "f").borrowed
+    assert (found.name, found.cell, found.maker) == ("pool", 3, maker)
+
+
 def test_a_cell_that_was_run_twice_counts_where_it_ran_last():
     cells = ["def f():\n    return 1", "def f():\n    return 2", "def f():\n    return 1"]
     assert value(cells) == 1

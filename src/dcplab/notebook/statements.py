@@ -1,0 +1,239 @@
+"""Which statements of a notebook a name stands on: the ones that made it what it is now, and what those stand on.
+
+What a later statement replaced does not count: an old version of an answer needs what the new one does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+# What a call on an imported module must be named to count as a change of it: `torch.set_default_dtype`, `sys.path.append`.
+_SETS = re.compile(r"set_|use_|register|(manual_)?seed|append|extend|insert|update")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")
+_END = 1 << 60  # when the answer is called: after every statement
+
+
+@dataclass(frozen=True)
+class Statement:
+    node: ast.stmt
+    text: str
+    cell: int
+    line: int
+    binds: frozenset[str]
+    changes: frozenset[str]
+    uses: frozenset[str]  # when it runs
+    later: frozenset[str]  # when a function that it makes is called
+    calls: frozenset[str]  # names whose methods it calls for their effect: a change, unless the name is a module's
+    hands: frozenset[
+        tuple[str, str]
+    ]  # (function, argument) of what it calls for its effect: `fill(TABLE)`, `setattr(C, "n", 1)`
+    declares: frozenset[str]  # globals that its functions assign
+    settles: frozenset[str]  # names that it binds whatever happens, so that what they were before is gone
+
+    @property
+    def is_definition(self) -> bool:
+        return isinstance(self.node, (*_DEFINITIONS, ast.Import, ast.ImportFrom))
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    """A name that the answer uses and that stands on a module of the course: ``cell`` made it with ``maker`` ("lab.run")."""
+
+    name: str
+    cell: int
+    maker: str
+
+
+def statements_of(text: str, cell: int) -> list[Statement]:
+    """The top-level statements of a cell that is plain Python. Raises what Python's parser raises."""
+    lines = text.split("\n")
+    found = []
+    for node in ast.parse(text).body:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        column = min([node.col_offset, *(d.col_offset - 1 for d in getattr(node, "decorator_list", []))])
+        piece = lines[first - 1 : node.end_lineno]
+        # Two statements on one line ("a = 1; b = 2"): take each by its columns (which count UTF-8 bytes).
+        piece[-1] = piece[-1].encode()[: node.end_col_offset].decode()
+        piece[0] = piece[0].encode()[column:].decode()
+        source = "\n".join(piece)
+        found.append(Statement(node, source, cell, first, *_effects(node, source)))
+    return found
+
+
+def needed(statements: Sequence[Statement], names: Sequence[str]) -> list[Statement]:
+    """The statements that ``names`` stand on once all have run, in order.
+
+    A name that is used when a statement runs is what it was then; one that stands in a function's body is what it is when the
+    function is called, which is at the end, or at a statement that calls it.
+    """
+    makers = _makers(statements)
+    lazy = {name for name, at in makers.items() if any(statements[i].later for i in at)}
+    kept = {i for i, s in enumerate(statements) if "*" in s.binds or is_future(s.node)}
+    walked: dict[str, set[int]] = {}
+    waiting = [(name, _END) for name in names] + [(name, i) for i in kept for name in statements[i].uses]
+    asked = set(waiting)
+
+    def ask(names: Iterable[str], when: int) -> None:
+        new = {(name, when) for name in names if name in makers} - asked
+        asked.update(new)
+        waiting.extend(new)
+
+    while waiting:
+        name, when = waiting.pop()
+        at, seen = makers.get(name, []), walked.setdefault(name, set())
+        for i in reversed(at[: bisect_left(at, when)]):
+            s = statements[i]
+            if i in seen and name not in lazy:
+                break  # whatever lies before was found when this was
+            seen.add(i)
+            kept.add(i)
+            ask(s.uses, i)
+            ask(s.later, when)
+            if s.later and not (isinstance(s.node, _DEFINITIONS) and not s.node.decorator_list):
+                ask(s.later, i)  # a decorator, or what is handed a lambda, may call it at once
+            if name in s.settles:
+                break
+    return [statements[i] for i in sorted(kept)]
+
+
+def borrowed(statements: Sequence[Statement], course: Sequence[str]) -> tuple[Borrowed, ...]:
+    """Of needed statements those names that stand on modules of the course (top-level packages ``course``)."""
+    modules = {
+        (alias.asname or alias.name).partition(".")[0]
+        for s in statements
+        if isinstance(s.node, ast.Import | ast.ImportFrom)
+        for alias in s.node.names
+        if (getattr(s.node, "module", None) or alias.name).partition(".")[0] in course
+    }
+    used = {name for s in statements for name in s.later} or {name for s in statements for name in s.uses}
+    made = {name: "" for name in modules}  # by whom, through however many statements
+    found = []
+    for s in statements:
+        if isinstance(s.node, ast.Import | ast.ImportFrom):
+            continue
+        if isinstance(s.node, _DEFINITIONS):
+            found += [Borrowed(name, s.cell, "") for name in sorted(s.later & modules)]
+        elif by := _maker(s.node, made):
+            names = sorted(s.binds | s.changes)
+            made |= dict.fromkeys(names, by)
+            found += [Borrowed(name, s.cell, by) for name in names if name in used]
+    return tuple(found)
+
+
+def outer(node: ast.AST) -> Iterable[ast.AST]:
+    """Every node that runs when the statement runs: not the bodies of functions."""
+    yield node
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from outer(child)
+
+
+def is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
+    """What the fields of a Statement from ``binds`` on say of a top-level statement, whose functions' bodies are read too."""
+    top = symtable.symtable(text, "cell", "exec")
+    binds = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
+    if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
+        binds.add("*")
+    changes, calls, hands, uses = set(), set(), set(), _used(top, now=True)
+    for n in outer(node):
+        if isinstance(n, ast.Attribute | ast.Subscript) and not isinstance(n.ctx, ast.Load):
+            changes.update(_root(n))
+        elif isinstance(n, ast.AugAssign):
+            uses.update(_root(n.target))
+        # A call on a method ("TABLE.append(1)") changes the object. `lab.check(...)` is one on `lab`, which no answer needs.
+        elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):
+            (changes if _SETS.match(n.value.func.attr) else calls).update(_root(n.value.func))
+        elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Name):
+            hands.update((n.value.func.id, name) for a in n.value.args for name in _root(a))
+            hands.add((n.value.func.id, ""))
+    later = _used(top, now=False)
+    found = (binds, changes - binds, uses, later, calls - binds, hands, _globals_assigned(top), _settled(node))
+    return tuple(map(frozenset, found))
+
+
+def _used(table: symtable.SymbolTable, now: bool, inside: bool = False) -> set[str]:
+    """The globals that a statement reads: when it runs (``now``), or when a function that it makes is called."""
+    top = table.get_type() == "module"
+    inside = inside or (table.get_type() == "function" and table.get_name().strip("<>") not in _COMPREHENSIONS)
+    found = {s.get_name() for s in table.get_symbols() if (s.is_referenced() if top else s.is_global())}
+    mine = found if inside is not now else set()
+    return mine.union(*(_used(child, now, inside) for child in table.get_children()))
+
+
+def _globals_assigned(table: symtable.SymbolTable) -> set[str]:
+    mine = {s.get_name() for s in table.get_symbols() if s.is_declared_global() and s.is_assigned()}
+    return mine.union(*(_globals_assigned(child) for child in table.get_children()))
+
+
+def _settled(node: ast.stmt) -> set[str]:
+    """An import settles nothing: what was done to a module before stays done when it is imported again."""
+    if isinstance(node, _DEFINITIONS):
+        return {node.name}
+    if isinstance(node, ast.Assign | ast.Delete):
+        return {name for target in node.targets for name in _names(target)}
+    if isinstance(node, ast.AugAssign) or (isinstance(node, ast.AnnAssign) and node.value is not None):
+        return _names(node.target)
+    return set()
+
+
+def _names(target: ast.expr) -> set[str]:
+    if isinstance(target, ast.Tuple | ast.List):
+        return {name for element in target.elts for name in _names(element)}
+    target = target.value if isinstance(target, ast.Starred) else target
+    return {target.id} if isinstance(target, ast.Name) else set()
+
+
+def _root(node: ast.AST) -> set[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def _makers(statements: Sequence[Statement]) -> dict[str, list[int]]:
+    """By name the statements, in order, that bind it or change what it stands for."""
+    # `torch.testing.assert_close(...)` and `torch.cuda.synchronize()` change nothing of torch, and may fail: a learner's own
+    # try-out of another part must not cost this one.
+    modules = {
+        a.asname or a.name.split(".")[0]
+        for s in statements
+        for n in outer(s.node)
+        if isinstance(n, ast.Import)
+        for a in n.names
+    }
+    functions = {name: s.declares for s in statements if s.is_definition for name in s.binds}
+    found: dict[str, list[int]] = {}
+    for i, s in enumerate(statements):
+        for name in s.binds | s.changes | (s.calls - modules) | _by_hand(s, functions):
+            found.setdefault(name, []).append(i)
+    return found
+
+
+def _by_hand(statement: Statement, functions: dict[str, frozenset[str]]) -> set[str]:
+    """Names that a bare call of a notebook's own function may change: its arguments, other than functions, and its globals."""
+    found = set()
+    for function, argument in statement.hands:
+        if function == "setattr":
+            found.add(argument)
+        elif function in functions:
+            found |= ({argument} - functions.keys()) | functions[function]
+    return found - {""}
+
+
+def _maker(node: ast.stmt, made: Mapping[str, str]) -> str:
+    """Of what made a name that a statement reads: the function of a module, "lab.run", or the module; empty if nothing did."""
+    nodes = list(outer(node))
+    calls = [n.func for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    if call := next((c for c in calls if any(made.get(name) == "" for name in _root(c))), None):
+        return ast.unparse(call)
+    return next((made[n.id] or n.id for n in nodes if isinstance(n, ast.Name) and n.id in made), "")
