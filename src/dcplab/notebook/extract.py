@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dcplab.notebook.statements import Borrowed, Statement, borrowed, is_future, needed, outer, statements_of
-from dcplab.sandbox.audit_hook import COURSE
+from dcplab.paths import PACKAGES
 
 _PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their body is ordinary Python; other cell magics' is not
 _UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # the parser's answers to what is no Python, or too deep
@@ -134,7 +134,7 @@ def _assemble(chosen: list[Statement], entry: str, folder: str | None) -> Progra
         piece = s.text.split("\n")
         text += piece
         lines += [(s.cell, s.line + i) for i in range(len(piece))]
-    return Program("\n".join(text) + "\n", entry, tuple(lines), folder=folder, borrowed=borrowed(chosen, COURSE))
+    return Program("\n".join(text) + "\n", entry, tuple(lines), folder=folder, borrowed=borrowed(chosen, PACKAGES))
 
 
 def _calls_ipython(node: ast.stmt) -> bool:

@@ -14,7 +14,8 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
-COURSE = ("dcplab", "dcp_kernels")  # the course's own code holds oracles and kernels; a part may open a door (Part.may_import)
+from dcplab.paths import PACKAGES
+
 DRIVE = "<drive>"  # the file that a part's driver (Part.drive) is compiled as
 _STDLIB = (sysconfig.get_paths()["stdlib"], "<frozen")
 _LIBRARY = ("site-packages", "dist-packages")
@@ -106,7 +107,7 @@ def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Seque
 def _import(name: str, may_import: Sequence[str]) -> str | None:
     """Why an answer may not import a module, or None."""
     open_ = any(name == m or m.startswith(name + ".") or name.startswith(m + ".") for m in may_import)
-    if open_ or name.split(".")[0] not in COURSE:
+    if open_ or name.split(".")[0] not in PACKAGES:
         return None
     return f"An answer may not import {name}: it is what the answer is held against."
 
