@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
+import time
 
 import pytest
 import torch
@@ -76,10 +79,55 @@ def test_a_gpu_that_is_not_there_is_refused(capsys, words):
     assert status == 2 and "CUDA device" in err
 
 
-def test_ranks_that_cannot_be_dealt_evenly_are_refused(capsys, monkeypatch):
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    status, _, err = run(capsys, "incident", "--ranks", "gloo", "--dcp-size", "3", "--page-size", "4")
-    assert status == 2 and "3 DCP ranks cannot be dealt evenly to 2 processes" in err
+TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+TORCHRUN |= {"LOCAL_WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "x"}
+
+
+@pytest.mark.parametrize(
+    ("ranks", "dcp_size", "gpus", "env", "sentence"),
+    [
+        ("gloo", 3, 0, {}, "3 DCP ranks cannot be dealt evenly to 2 processes: give --nproc-per-node 1 or 3, or a --dcp-size"),
+        ("nccl", 8, 3, {"WORLD_SIZE": "3"}, "give --nproc-per-node 1 or 2 or 4 or 8, or a --dcp-size that 3 divides, as 6."),
+        ("gloo", 2, 0, {"WORLD_SIZE": "4"}, "a --dcp-size that 4 divides, as 4."),
+        ("nccl", 8, 1, {}, "2 were started here, and there is 1: give --nproc-per-node 1."),
+        ("nccl", 8, 0, {}, "--ranks nccl needs a CUDA device, and none is visible"),
+        ("nccl", 8, 2, {"WORLD_SIZE": None}, "runs under torchrun, a process a GPU: torchrun --standalone --nproc-per-node 2"),
+        ("nccl", 8, 2, {"MASTER_PORT": None}, "WORLD_SIZE is in the environment and MASTER_PORT is not"),
+        ("gloo", 8, 0, {"WORLD_SIZE": "two"}, "WORLD_SIZE='two' in the environment is no number"),
+        ("gloo", 8, 0, {"RANK": "2"}, "RANK=2 is none of the 2 processes"),
+        ("local", 8, 0, {}, "torchrun has started 2 processes, and --ranks local holds all 8 ranks in one"),
+    ],
+)
+def test_ranks_that_would_not_meet_are_refused_before_any_group_is_made(
+    capsys, monkeypatch, ranks, dcp_size, gpus, env, sentence
+):
+    for name, value in (TORCHRUN | env).items():
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.distributed, "init_process_group", None)  # a call would raise
+    began = time.monotonic()
+    status, out, err = run(capsys, "incident", "--ranks", ranks, "--dcp-size", str(dcp_size))
+    assert time.monotonic() - began < 1
+    assert status == 2 and out == "" and sentence in err and len(err.strip().splitlines()) == 1
+    monkeypatch.setenv("LOCAL_RANK", "1")  # the others leave it to the first
+    with pytest.raises(SystemExit):
+        main(["incident", "--ranks", ranks, "--dcp-size", str(dcp_size)])
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+def test_several_ranks_a_process(tmp_path):
+    """Eight ranks in two processes: what NCCL does on two GPUs, over gloo."""
+    found = tmp_path / "o.json"
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "dcplab", "incident"]
+    words += ["--ranks", "gloo", "--dcp-size", "8", "--page-size", "4", "--json", str(found)]
+    subprocess.run(words, check=True, timeout=300, capture_output=True)
+    assert main(["incident", "--ranks", "local", "--device", "cpu", *words[-6:-1], str(tmp_path / "l.json")]) == 0
+    several, one = (json.loads(path.read_text()) for path in (found, tmp_path / "l.json"))
+    for data in (several, one):
+        del data["seconds"], data["ran_on"]
+    assert several == one and one["verdict"] == "silent corruption"
 
 
 def test_the_isolation_table_in_four_forms(capsys, tmp_path):

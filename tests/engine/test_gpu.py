@@ -59,12 +59,14 @@ def test_the_incident_on_a_gpu(defects, level):
     assert out.verdict == ("silent corruption" if defects else "right")
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_ranks_over_nccl(tmp_path, processes):
+@pytest.mark.parametrize(
+    ("processes", "dcp_size", "defects"), [(1, 4, "none"), (2, 2, "none"), (2, 8, "none"), (2, 8, "unpatched")]
+)
+def test_ranks_over_nccl(tmp_path, processes, dcp_size, defects):
     if torch.cuda.device_count() < processes:
         pytest.skip(f"needs {processes} CUDA devices, and there are {torch.cuda.device_count()}")
     out = tmp_path / "o.json"
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "-m", "dcplab"]
-    command += ["incident", "--defects", "none", "--ranks", "nccl", "--dcp-size", "4", "--json", str(out)]
+    command += ["incident", "--defects", defects, "--ranks", "nccl", "--dcp-size", str(dcp_size), "--json", str(out)]
     subprocess.run(command, check=True, timeout=500)
-    assert json.loads(out.read_text())["verdict"] == "right"
+    assert json.loads(out.read_text())["verdict"] == ("right" if defects == "none" else "silent corruption")

@@ -86,6 +86,13 @@ def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool
     device = options.device(wish)
     config = scenario.settings(options.config(wish), chosen)
     ranks = comm.make(wish.ranks, wish.dcp_size, device)
+    if ranks.leads and len(ranks.ranks) < wish.dcp_size:
+        count, each = wish.dcp_size // len(ranks.ranks), len(ranks.ranks)
+        print(
+            f"{count} processes have met over {ranks.name}, {each} of {wish.dcp_size} ranks in each",
+            file=sys.stderr,
+            flush=True,
+        )
     try:
         try:
             engine = Engine(config, chosen, ranks, typed=typed, strict=strict, neighbours=not masked)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from dcplab import subprocess_call
-from dcplab.engine import scenario
+from dcplab.engine import comm, scenario
 from dcplab.engine.configurator import ServerConfig
 from dcplab.errors import CourseError
 
@@ -32,6 +32,7 @@ class Wish:
 
 def device(wish: Wish) -> str:
     """cpu or cuda. CourseError where CUDA was asked for and is not to be had."""
+    comm.processes(wish.ranks, wish.dcp_size)  # a wrong combination is refused before anything is made
     have = torch.cuda.is_available()
     if wish.device == "auto":
         return "cuda" if wish.ranks == "nccl" or (have and wish.ranks == "local") else "cpu"
@@ -39,6 +40,8 @@ def device(wish: Wish) -> str:
         raise CourseError(f"There is no device called {wish.device!r}; there are cpu and cuda.")
     if wish.device == "cuda" and not have:
         raise CourseError("No CUDA device is visible here; --device cpu runs the same server in torch.")
+    if wish.device == "cpu" and wish.ranks == "nccl":
+        raise CourseError("--ranks nccl runs on GPUs; on the CPU the ranks are local or gloo.")
     if wish.device == "cuda" and wish.ranks == "gloo":
         raise CourseError("--ranks gloo runs on the CPU; on GPUs the ranks are local or nccl.")
     return wish.device
