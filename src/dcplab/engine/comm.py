@@ -82,18 +82,9 @@ class Distributed:
 def processes(kind: str, dcp_size: int) -> int:
     """How many processes `torchrun` has started for ``dcp_size`` ranks; 0 where this is none of them.
 
-    CourseError, in a sentence with what to give instead, for what would hang or fail once a group is made; the first process
-    of a machine says it, the others end. Nothing is made here, and no CUDA context, so it can be asked before anything else.
+    CourseError, in a sentence with what to give instead, for what would hang or fail once a group is made. Nothing is made
+    here, and no CUDA context, so it can be asked before anything else.
     """
-    try:
-        return _processes(kind, dcp_size)
-    except CourseError:
-        if os.environ.get("LOCAL_RANK", "0") != "0":
-            raise SystemExit(2) from None
-        raise
-
-
-def _processes(kind: str, dcp_size: int) -> int:
     env = os.environ
     if kind == "local":
         if env.get("WORLD_SIZE", "1") != "1" and "TORCHELASTIC_RUN_ID" in env:

@@ -32,7 +32,12 @@ class Wish:
 
 def device(wish: Wish) -> str:
     """cpu or cuda. CourseError where CUDA was asked for and is not to be had."""
-    comm.processes(wish.ranks, wish.dcp_size)  # a wrong combination is refused before anything is made
+    try:
+        comm.processes(wish.ranks, wish.dcp_size)  # a wrong combination is refused before anything is made
+    except CourseError:
+        if os.environ.get("LOCAL_RANK", "0") != "0":
+            raise SystemExit(2) from None  # the first process of a machine says it
+        raise
     have = torch.cuda.is_available()
     if wish.device == "auto":
         return "cuda" if wish.ranks == "nccl" or (have and wish.ranks == "local") else "cpu"
