@@ -1,17 +1,18 @@
 """The engine on one GPU: does it answer rightly at full scale, and is a decode step bound by launches?
 
-    python bench/engine_gpu.py agree            D ranks against one, on the GPU's kernels
+    python bench/engine_gpu.py agree            D ranks against one, on the GPU's kernels; each D in a process of its own
     python bench/engine_gpu.py speed [--layers 3 --prompt 300000]
                                                 extend a long prompt in chunks, then decode; with the profile of a step
 
-Eight ranks run in this process, one after another: times are those of eight ranks' work on one GPU. JSON goes to
-``bench/results``.
+Eight ranks run in one process, one after another: times are those of eight ranks' work on one GPU. JSON goes to
+``bench/results``; exit status 1 if a server died.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from dataclasses import replace
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import torch
 
-from dcplab import mode
+from dcplab import mode, subprocess_call
 from dcplab.engine import tokenizer
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
@@ -29,7 +30,7 @@ RESULTS = Path(__file__).with_name("results")
 GPU = ServerConfig(page_size=64, heads=16, index_heads=32, topk=2048, chunk=4096, layers=3)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("what", choices=("agree", "speed"))
     parser.add_argument("--layers", type=int, default=3)
@@ -44,25 +45,39 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"engine_{args.what}.json").write_text(json.dumps(record, indent=1) + "\n")
     print(json.dumps(record, indent=1))
+    return 1 if any("died" in row for row in found.get("ranks", {}).values()) else 0
 
 
 def agree(args) -> dict:
+    """Each D against one rank; a server that dies costs its own D."""
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+    sizes = (2, 3, 4, 8)
+    calls = [
+        {"module": "engine_gpu", "function": "against_one", "args": {"dcp_size": d, "layers": args.layers}, "timeout_s": 400}
+        for d in sizes
+    ]
+    ends = dict(subprocess_call.side_by_side(calls, 1))
+    return {"ranks": {d: ends[i]["value"] or {"died": ends[i]["why"]} for i, d in enumerate(sizes)}}
+
+
+def against_one(dcp_size: int, layers: int) -> dict:
     """Answers of D ranks against those of one, and the difference of their attention outputs, decode and extend."""
     asked = tokenizer.questions(700)
     prompts, new = [q.prompt for q in asked], [q.words for q in asked]
-    base = replace(GPU, size=8192, dcp_size=1, prefix_cache=False, layers=args.layers)
+    base = replace(GPU, size=8192, dcp_size=1, prefix_cache=False, layers=layers)
     one = Engine(base, comm=Local(1, "cuda"), capture=True)
-    expected = one.generate(prompts, new)
-    found = {"right": [one.tokenizer.decode(t) == q.answer for t, q in zip(expected, asked, strict=True)], "ranks": {}}
-    for d in (2, 3, 4, 8):
-        many = Engine(replace(base, dcp_size=d), comm=Local(d, "cuda"), capture=True)
-        same = many.generate(prompts, new) == expected
-        pairs = list(zip(one.shared.captured, many.shared.captured, strict=True))
-        worst = max(float((a["out"] - b["out"]).abs().max()) for a, b in pairs)
-        lse = max(float((a["lse"] - b["lse"]).abs().max()) for a, b in pairs if a["lse"] is not None)
-        clean = many.watcher.first_misuse is None and many.watcher.first_outside is None and not many.workers[0].arena.damage()
-        found["ranks"][d] = {"same_tokens": same, "worst_output_difference": worst, "worst_lse_difference": lse, "clean": clean}
-    return found
+    many = Engine(replace(base, dcp_size=dcp_size), comm=Local(dcp_size, "cuda"), capture=True)
+    expected, found = one.generate(prompts, new), many.generate(prompts, new)
+    pairs = list(zip(one.shared.captured, many.shared.captured, strict=True))
+    return {
+        "right": [one.tokenizer.decode(t) == q.answer for t, q in zip(expected, asked, strict=True)],
+        "same_tokens": found == expected,
+        "worst_output_difference": max(float((a["out"] - b["out"]).abs().max()) for a, b in pairs),
+        "worst_lse_difference": max(float((a["lse"] - b["lse"]).abs().max()) for a, b in pairs if a["lse"] is not None),
+        "clean": many.watcher.first_misuse is None
+        and many.watcher.first_outside is None
+        and not many.workers[0].arena.damage(),
+    }
 
 
 def speed(args) -> dict:
@@ -135,4 +150,4 @@ def decode(engine: Engine, document: tokenizer.Question, batch: int) -> dict:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

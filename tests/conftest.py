@@ -7,6 +7,8 @@ import tempfile
 import pytest
 import torch
 
+from dcplab import ended
+
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
@@ -20,6 +22,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 FREE = ("tests/test_bank", "tests/kernels/test_tl_compile.py")
+
+
+def pytest_exception_interact(node, call):
+    """A test that costs this process its CUDA context is the last one: those after it would fail whatever they test."""
+    if call.excinfo and torch.cuda.is_available() and (lost := ended.lost(str(call.excinfo.value))):
+        node.session.shouldstop = f"{ended.poisoned(lost)} No test after {node.nodeid} was run."
 
 
 @pytest.hookimpl(optionalhook=True)

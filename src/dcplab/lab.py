@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dcplab import checking, mode, prediction
+from dcplab import checking, ended, mode, prediction
 from dcplab import progress as progress_file
 from dcplab.course import catalog
 from dcplab.course.model import CheckResult, Part
@@ -47,6 +47,8 @@ def start(lab: str) -> Shown:
     opened = catalog.lab(lab)
     here = mode.current()
     pool.warm(here.name)
+    if shell := _shell():
+        shell.events.register("post_run_cell", _tell_of_a_lost_context)
     done = progress_file.points(opened)
     versions = ", ".join(f"{name} {version}" for name, version in mode.versions().items())
     return Shown(
@@ -244,6 +246,15 @@ def _shell() -> Any:
         return None
     shell = get_ipython()
     return shell if getattr(shell, "history_manager", None) is not None else None
+
+
+def _tell_of_a_lost_context(result: Any) -> None:
+    """After a cell of the learner's own that ended this kernel's CUDA context: what happened, and what to do."""
+    if lost := ended.lost(str(result.error_in_exec or "")):
+        print(
+            f"{ended.poisoned(lost)} Restart the kernel (Kernel, Restart Kernel) and run your cells again. "
+            "Checks are not touched: each runs your answer in a process of its own."
+        )
 
 
 def _ended(title: str) -> str:
