@@ -74,7 +74,7 @@ def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed, monkey
 
 @pytest.mark.parametrize("lab, part", PARTS)
 def test_a_seed_gives_the_same_cases_again_and_another_seed_others(lab, part):
-    from dcplab.sandbox.codec import encode
+    from dcplab.codec import encode
 
     def cases(seed):
         return [encode(checking.pack(case)) for case in part.cases(Draw(seed))]

@@ -8,12 +8,11 @@ import os
 
 import pytest
 
-from dcplab import checking, mode
+from dcplab import checking, codec, mode
 from dcplab.course import catalog
 from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
 from dcplab.judge import diagnose
-from dcplab.sandbox import codec
 from dcplab.sandbox.attempts import attempt
 
 MANY = int(os.environ.get("DCPLAB_BANK_MANY", "12"))

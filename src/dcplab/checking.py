@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dcplab import codec
 from dcplab import mode as modes
 from dcplab.course.model import Buf, Case, CheckResult, Launch, Part, Wrong
 from dcplab.course.seeded import Draw, fresh_seed
 from dcplab.errors import CourseError
-from dcplab.judge import diagnose, tables, verdict
+from dcplab.judge import diagnose, verdict
 from dcplab.judge.compare import RIGHT_VALUES
 from dcplab.judge.verdict import Verdict
 from dcplab.notebook.extract import Program, same_code, unfinished
-from dcplab.present import check_result
-from dcplab.sandbox import codec, pool
+from dcplab.present import case_table, check_result
+from dcplab.sandbox import pool
 from dcplab.sandbox.attempts import Trial, attempt, compiles
 from dcplab.sandbox.kernels.bounds_guard import sentence
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
@@ -129,7 +130,7 @@ def check(
         second=shown.says if found and found.says != shown.says else "",
         count=f"{len(failing)} of {len(cases)} cases fail; the smallest: " if len(cases) > 1 else "",
         table=shown.table,
-        case=tables.describe(cases[shown.number], names[shown.number]),
+        case=case_table.describe(cases[shown.number], names[shown.number]),
         label=cases[shown.number].label,
         detail=_detail(verdicts, cases, names, shown, program, trial),
         share=1 - len(failing) / len(cases) if part.by_case and outcome == "wrong" else 0.0,
@@ -326,7 +327,7 @@ def _output(trial: Trial) -> str:
 
 def _detail(verdicts, cases, names, shown: Verdict | None, program: Program, trial: Trial) -> str:
     """What explain() shows: every case, the traceback of the one shown, what the answer printed."""
-    lines = [f"{v.number:3d}  {v.outcome:<13} {tables.describe(cases[v.number], names[v.number])[:150]}" for v in verdicts]
+    lines = [f"{v.number:3d}  {v.outcome:<13} {case_table.describe(cases[v.number], names[v.number])[:150]}" for v in verdicts]
     pieces = ["\n".join(lines)]
     if shown is not None and shown.traceback:
         record = trial.records.get(shown.number, {})

@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
+from dcplab.codec import Other
 from dcplab.judge.compare import difference, identical, short, wrong_places
-from dcplab.sandbox.codec import Other
 
 NAN = math.nan
 

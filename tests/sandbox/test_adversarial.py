@@ -41,7 +41,7 @@ TRICKS = {
     "the checker's codec": (
         "crashed",
         "import sys",
-        "c = sys.modules['dcplab.sandbox.codec']; c.encode = lambda *a, **k: b''; return locs + 1",
+        "c = sys.modules['dcplab.codec']; c.encode = lambda *a, **k: b''; return locs + 1",
     ),
     "the checker's child": (
         "crashed",

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from dcplab.sandbox.codec import Other, encode, tensor_bytes
+from dcplab.codec import Other, encode, tensor_bytes
 
 RIGHT_VALUES = " (the values are right)."  # how the sentence ends where nothing but the dtype is wrong
 _KINDS = {"tensor", "None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "set", "frozenset"}

@@ -8,8 +8,8 @@ from typing import Any
 
 from dcplab import mode as modes
 from dcplab.course.model import Case, Launch, Part, Table
-from dcplab.judge import tables
 from dcplab.judge.compare import difference
+from dcplab.present import case_table
 from dcplab.sandbox.attempts import Trial
 from dcplab.sandbox.kernels import interpreter_limits
 from dcplab.sandbox.kernels.bounds_guard import sentence
@@ -36,7 +36,7 @@ def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected
         return missing(number, trial, expected)
     if "too_large" in record:
         return Verdict(
-            number, "wrong", "The result is far larger than what is asked for.", tables.raised("too large", expected)
+            number, "wrong", "The result is far larger than what is asked for.", case_table.raised("too large", expected)
         )
     asked = getattr(case, "raises", None)
     raised = record.get("raised")
@@ -47,7 +47,7 @@ def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected
     got = outcome_of(case, record)
     if asked:
         says = f"It returns where a {asked} is asked for."
-        return Verdict(number, "wrong", says, tables.raised(tables.short(got), f"a {asked}"))
+        return Verdict(number, "wrong", says, case_table.raised(case_table.short(got), f"a {asked}"))
     unsafe = _events(part, number, case, record, got, expected, names)
     if unsafe and any(event["kind"] != "shares" for event in record["events"]):
         return (
@@ -85,21 +85,25 @@ def _raised(number: int, raised: Mapping[str, Any], asked: str | None, expected:
         return Verdict(number, "unjudged", limit)
     if asked:
         return Verdict(
-            number, "wrong", f"It raises {raised['type']} where a {asked} is asked for.", tables.raised(what, f"a {asked}")
+            number, "wrong", f"It raises {raised['type']} where a {asked} is asked for.", case_table.raised(what, f"a {asked}")
         )
     if raised["fault"]:
         says = "It touched memory far outside its buffers: the GPU stopped it."
-        return Verdict(number, "unsafe", says, tables.raised(what, expected), raised["traceback"])
+        return Verdict(number, "unsafe", says, case_table.raised(what, expected), raised["traceback"])
     if raised["refused"]:
-        return Verdict(number, "crashed", first, tables.raised("refused", expected), raised["traceback"])
+        return Verdict(number, "crashed", first, case_table.raised("refused", expected), raised["traceback"])
     if "allocate memory" in raised["message"] or raised["type"] in ("MemoryError", "OutOfMemoryError"):
         return Verdict(
-            number, "crashed", "It asked for more memory than it may have.", tables.raised(what, expected), raised["traceback"]
+            number,
+            "crashed",
+            "It asked for more memory than it may have.",
+            case_table.raised(what, expected),
+            raised["traceback"],
         )
     if raised["type"] == "NameError":
         what = f"{first.rstrip('.')}: if a cell of yours defines it, run and save that cell first."
-        return Verdict(number, "crashed", what, tables.raised("NameError", expected), raised["traceback"])
-    return Verdict(number, "crashed", f"It raised {what}", tables.raised(what[:60], expected), raised["traceback"])
+        return Verdict(number, "crashed", what, case_table.raised("NameError", expected), raised["traceback"])
+    return Verdict(number, "crashed", f"It raised {what}", case_table.raised(what[:60], expected), raised["traceback"])
 
 
 def missing(number: int, trial: Trial, expected: Any) -> Verdict:
@@ -111,7 +115,7 @@ def missing(number: int, trial: Trial, expected: Any) -> Verdict:
             number,
             "timeout",
             f"Stopped after {trial.wall_s:g} s: it did not end.",
-            tables.raised("no end", expected),
+            case_table.raised("no end", expected),
             trial.stuck,
         )
     says = {
@@ -119,7 +123,7 @@ def missing(number: int, trial: Trial, expected: Any) -> Verdict:
         "flood": "It printed without end and was stopped.",
         "broken": "It wrote into the checker's own channel; the run does not count.",
     }.get(trial.status, f"It ended the whole process ({trial.end}).")
-    return Verdict(number, "crashed", says, tables.raised("no result", expected))
+    return Verdict(number, "crashed", says, case_table.raised("no result", expected))
 
 
 def _events(part, number, case, record, got, expected, names) -> Verdict | None:
@@ -150,7 +154,7 @@ def _table(part: Part, case: Case | Launch, got: Any, expected: Any, names: Sequ
             return part.rows(case, got, expected)
         except Exception:  # an answer may return what its author did not think of; the general table takes anything
             pass
-    return tables.general(case, got, expected, names, part.close)
+    return case_table.general(case, got, expected, names, part.close)
 
 
 def overall(verdicts: Sequence[Verdict], cases: Sequence) -> tuple[str, Verdict | None]:

@@ -23,8 +23,8 @@ from typing import Any
 
 import torch
 
-from dcplab import ended
-from dcplab.sandbox import audit_hook, codec
+from dcplab import codec, ended
+from dcplab.sandbox import audit_hook
 from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
 from dcplab.sandbox.kernels.canary_buffers import Arena
 from dcplab.sandbox.kernels.compile_for_gpu import compile_launch

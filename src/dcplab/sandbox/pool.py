@@ -63,7 +63,7 @@ def run(
     note: Callable[[str], None] | None = None,
 ) -> Run:
     """Runs programs (source, entry, folder) on packed cases in one child. ``note`` is told if the server must start first."""
-    from dcplab.sandbox import codec
+    from dcplab import codec
 
     memory_bytes = memory_bytes or MEMORY_BYTES[mode]
     key = secrets.token_bytes(16)
@@ -359,7 +359,7 @@ def _resident(pid: int) -> int:
 
 def _records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:
     """The records of a stream, and whether it holds anything else: an answer that wrote into the channel gets no credit."""
-    from dcplab.sandbox import codec
+    from dcplab import codec
 
     records, at = [], 0
     while at < len(data):

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from dcplab.sandbox import codec
+from dcplab import codec
 
 TARGET = "sm_90"
 _NAMES = {

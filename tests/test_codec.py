@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplab.sandbox.codec import CodecError, Other, decode, encode, storage_bytes, tensor_bytes
+from dcplab.codec import CodecError, Other, decode, encode, storage_bytes, tensor_bytes
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
