@@ -1,18 +1,22 @@
 """Every lab, four ways: starters are not attempted, solutions and other right answers pass, wrong ones get their own diagnosis.
 
-One test a part and seed: its children share the warm server. ``DCPLAB_BANK_SEEDS=1,2,3`` asks for other seeds than the
-two fixed ones.
+One test a part and seed. A bank's answers run in a row in one child, and are then judged one by one as a learner's would be.
+On the first seed they run once more, as the bank that a learner's answer is held against: a diagnosis must not hang on what
+one run happened to do. ``DCPLAB_BANK_SEEDS=1,2,3`` asks for other seeds than the two fixed ones.
 """
 
 import os
 
 import pytest
-from remembered import once
 
 from dcplab import checking, mode
 from dcplab.course import catalog
+from dcplab.course.drawn import draw, pack
 from dcplab.course.seeded import Draw
-from dcplab.judge import diagnose
+from dcplab.judge import judgement
+from dcplab.present import check_result
+from dcplab.sandbox.attempts import attempt
+from dcplab.sandbox.reference import ENDLESS_S, Reference
 
 SEEDS = [int(s) for s in os.environ.get("DCPLAB_BANK_SEEDS", "1,20260").split(",")]
 LABS = catalog.labs()
@@ -24,6 +28,17 @@ DRAWN = [
     for part in lab.parts
     for seed in (SEEDS[:1] if (part.carries or part.by_case) and "DCPLAB_BANK_SEEDS" not in os.environ else SEEDS)
 ]
+pytestmark = pytest.mark.slow
+
+
+def judged(reference, program, trial):
+    key, drawn = reference.key, reference.drawn
+    found = judgement.not_run(key, program, drawn.seed, drawn.mode) or checking.judge(program, reference, trial=trial)
+    return check_result.result(found, mode.versions(), trial.wall_s)
+
+
+def tried(reference, programs, wall_s):
+    return attempt(programs, reference.key.part, reference.drawn.packed, reference.drawn.mode, wall_s)
 
 
 def test_there_are_labs():
@@ -39,36 +54,44 @@ def test_the_starter_is_not_attempted_and_not_run(lab, part):
 
 @pytest.mark.parametrize("lab, part, seed", DRAWN)
 def test_every_right_answer_passes(lab, part, seed):
-    key = lab.key(part.id)
-    here = mode.current().name
+    key, here = lab.key(part.id), mode.current().name
+    if part.not_here(here):
+        found = checking.check(key, key.solution, seed=seed)
+        assert (found.outcome, found.points) == ("error", 0)
+        return
+    reference = Reference(key, draw(part, seed, here))
     answers = [("the solution", key.solution)] + [(r.id, lab.program(r)) for r in lab.right if r.part == part.id]
+    trials = tried(reference, [program for _, program in answers], reference.drawn.wall_s)
     failed = {}
-    for name, program in answers:
-        found = checking.check(key, program, seed=seed)
+    for (name, program), trial in zip(answers, trials, strict=True):
+        found = judged(reference, program, trial)
         assert found.max_points == part.points
-        if part.not_here(here):
-            assert (found.outcome, found.points) == ("error", 0)
-        elif (found.outcome, found.points) != ("passed", part.points):
+        if (found.outcome, found.points) != ("passed", part.points):
             failed[name] = f"{found.message}\n{found.detail}"
     assert not failed, "\n\n".join(f"{k}:\n{v}" for k, v in failed.items())
 
 
 @pytest.mark.parametrize("lab, part, seed", DRAWN)
-def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed, monkeypatch):
-    monkeypatch.setattr(diagnose, "attempt", once(diagnose.attempt))
-    if reason := part.not_here(mode.current().name):
+def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed):
+    here = mode.current().name
+    if reason := part.not_here(here):
         pytest.skip(reason)
     key = lab.key(part.id)
-    bank = [w for w in lab.wrong if w.part == part.id]
-    assert bank, f"no wrong answer of {part.id} is known"
+    assert key.wrong, f"no wrong answer of {part.id} is known"
+    reference = Reference(key, draw(part, seed, here), whole=True)
     failed = {}
-    for wrong in bank:
-        found = checking.check(key, lab.program(wrong), seed=seed)
-        first = found.message.partition("\n")[0]
-        enough = found.points < part.points if part.by_case else found.points == 0
-        told = (found.diagnosis, found.outcome, enough, first, found.question)
-        if told != (wrong.id, wrong.outcome, True, wrong.says, wrong.asks) or found.table is None:
-            failed[wrong.id] = f"{told}\n{found.message}"
+    for endless in (True, False):
+        bank = [(wrong, program) for wrong, program in key.wrong if (wrong.outcome == "timeout") == endless]
+        trials = tried(reference, [program for _, program in bank], ENDLESS_S if endless else reference.drawn.wall_s)
+        if seed != SEEDS[0]:
+            reference.keep(here, {wrong.id: trial for (wrong, _), trial in zip(bank, trials, strict=True)})
+        for (wrong, program), trial in zip(bank, trials, strict=True):
+            found = judged(reference, program, trial)
+            first = found.message.partition("\n")[0]
+            enough = found.points < part.points if part.by_case else found.points == 0
+            told = (found.diagnosis, found.outcome, enough, first, found.question)
+            if told != (wrong.id, wrong.outcome, True, wrong.says, wrong.asks) or found.table is None:
+                failed[wrong.id] = f"{told}\n{found.message}"
     assert not failed, "\n\n".join(f"{k}:\n{v}" for k, v in failed.items())
 
 
@@ -77,7 +100,7 @@ def test_a_seed_gives_the_same_cases_again_and_another_seed_others(lab, part):
     from dcplab.codec import encode
 
     def cases(seed):
-        return [encode(checking.pack(case)) for case in part.cases(Draw(seed))]
+        return [encode(pack(case)) for case in part.cases(Draw(seed))]
 
     assert cases(3) == cases(3)
     assert len({tuple(cases(seed)) for seed in range(8)}) > 1

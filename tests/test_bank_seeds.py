@@ -8,13 +8,15 @@ import os
 
 import pytest
 
-from dcplab import checking, codec, mode
+from dcplab import codec, mode
 from dcplab.course import catalog
+from dcplab.course.drawn import pack
 from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
-from dcplab.judge import diagnose
+from dcplab.judge.deeds import deed
 from dcplab.sandbox.attempts import attempt
 
+pytestmark = pytest.mark.slow
 MANY = int(os.environ.get("DCPLAB_BANK_MANY", "12"))
 FIRST = 100
 PARTS = [pytest.param(lab, part, id=part.id) for lab in catalog.labs() for part in lab.parts]
@@ -30,7 +32,7 @@ def test_no_two_answers_of_the_bank_do_the_same(lab, part):
         draws = {FIRST: draws[FIRST]}
     key = lab.key(part.id)
     answers = [("the solution", key.solution), *((wrong.id, program) for wrong, program in key.wrong)]
-    packed = [checking.pack(case) for cases in draws.values() for case in cases]
+    packed = [pack(case) for cases in draws.values() for case in cases]
     trials = attempt([program for _, program in answers], part, packed, here, 600.0)
     at = 0
     for seed, cases in draws.items():
@@ -45,6 +47,4 @@ def deeds(trial, numbers) -> tuple:
     """What an answer did on these cases; how it ended, for a case that it did not reach."""
     if trial.load_error:
         return (trial.load_error["type"], trial.load_error["message"])
-    return tuple(
-        codec.encode(diagnose._deed(trial.records[i]), compact=True) if i in trial.records else trial.status for i in numbers
-    )
+    return tuple(codec.encode(deed(trial.records[i]), compact=True) if i in trial.records else trial.status for i in numbers)

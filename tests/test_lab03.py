@@ -63,7 +63,8 @@ def test_the_kernels_store_every_token_once_where_it_is_looked_for():
         if values:
             src = torch.tensor(values).repeat(len(locs))[: len(locs), None].expand(-1, 2).contiguous()
         for rank in range(3):
-            kv, said = checking.call(key.part, key.solution, (src, locs, rank, 3, 4), {}, "cpu")
+            case = checking.own_case(key.part, (src, locs, rank, 3, 4), {})
+            kv, said = checking.call(key.part, key.solution, case, "cpu")
             assert (kv.float().tolist(), said) == (by_hand(locs, src, rank, 3, 4, 7.0), "")
 
 

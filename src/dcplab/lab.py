@@ -170,7 +170,8 @@ def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:
         print(f"{found.id} is not finished yet: it still ends in `raise NotImplementedError`.")
         return None
     try:
-        value, said = checking.call(found, program, args, kwargs, mode.current().name, note=print, function=function)
+        case = checking.own_case(found, args, kwargs, function)
+        value, said = checking.call(found, program, case, mode.current().name, note=print)
     except CourseError as problem:
         print(problem)
         return None

@@ -3,7 +3,7 @@
 import pytest
 
 from dcplab import checking
-from dcplab.checking import Key
+from dcplab.course.key import Key
 from dcplab.course.model import Case, Part
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import extract
@@ -53,12 +53,16 @@ def test_one_that_is_not_right(source, outcome, says):
     assert says in found.message
 
 
+def call(program, function=""):
+    return checking.call(PART, program, checking.own_case(PART, (8,), {}, function), "cpu")
+
+
 def test_lab_run_calls_the_one_that_is_asked_for():
     program = extract([RIGHT], PART.names)
-    assert checking.call(PART, program, (8,), {}, "cpu")[0] == 4
-    assert checking.call(PART, program, (8,), {}, "cpu", function="twice")[0] == 16
+    assert call(program)[0] == 4
+    assert call(program, "twice")[0] == 16
     with pytest.raises(CourseError, match="Part 99a has no function 'thrice'; it has half, twice"):
-        checking.call(PART, program, (8,), {}, "cpu", function="thrice")
+        call(program, "thrice")
 
 
 def test_a_failure_names_the_parameters_of_the_function_that_failed():

@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from dcplab.codec import Other
-from dcplab.judge.compare import difference, identical, short, wrong_places
+from dcplab.judge.compare import difference, identical, wrong_places
+from dcplab.present.sentences import of_difference
+from dcplab.present.values import short
 
 NAN = math.nan
 
@@ -60,7 +62,7 @@ def test_right_is_right(value):
     ],
 )
 def test_wrong_is_told(got, expected, says):
-    assert says in difference(got, expected)
+    assert says in of_difference(difference(got, expected))
 
 
 def test_close_is_relative_and_never_takes_nan_or_inf():

@@ -5,14 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remembered import once
 
 from dcplab import checking
 from dcplab.course import catalog
 from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
-from dcplab.judge import diagnose
-from dcplab.sandbox import pool
+from dcplab.sandbox import pool, reference
 
 KERNELS = [(lab, part) for lab in catalog.labs() for part in lab.parts if isinstance(part.cases(Draw(1))[0], Launch)]
 
@@ -49,14 +47,13 @@ def test_every_right_kernel_passes(gpu, lab, part):
 
 
 @pytest.mark.parametrize("lab, part", KERNELS, ids=ids(KERNELS))
-def test_every_wrong_kernel_has_its_name(gpu, lab, part, monkeypatch):
-    monkeypatch.setattr(diagnose, "attempt", once(diagnose.attempt))
-    key = lab.key(part.id)
+def test_every_wrong_kernel_has_its_name(gpu, lab, part):
+    key, kept = lab.key(part.id), reference.References()
     failed = {}
     for wrong, program in key.wrong:
         if wrong.part != part.id:
             continue
-        found = checking.check(key, program, seed=1, mode="gpu")
+        found = checking.check(key, program, seed=1, mode="gpu", kept=kept)
         if (found.diagnosis, found.outcome) != (wrong.id, wrong.outcome):
             failed[wrong.id] = (found.diagnosis, found.outcome, found.message.splitlines()[0])
     assert not failed, "\n".join(f"{k}: {v}" for k, v in failed.items())
@@ -66,8 +63,8 @@ def test_a_mistake_in_what_only_a_gpu_rounds_is_named_by_the_gpu(gpu, monkeypatc
     lab = catalog.lab("03")
     key = lab.key("3g")
     rounded = replace(key, part=replace(key.part, cases=lambda draw: [replace(c, exact=False) for c in key.part.cases(draw)]))
-    asked, attempt = [], diagnose.attempt
-    monkeypatch.setattr(diagnose, "attempt", lambda p, *a: asked.append((a[2], len(p))) or attempt(p, *a))
+    asked, attempt = [], reference.attempt
+    monkeypatch.setattr(reference, "attempt", lambda p, *a: asked.append((a[2], len(p))) or attempt(p, *a))
     wrong, program = next(pair for pair in key.wrong if pair[0].id == "3g-scaled")
     found = checking.check(rounded, program, seed=1, mode="gpu")
     assert (found.outcome, found.diagnosis) == ("wrong", wrong.id)

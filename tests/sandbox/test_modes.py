@@ -9,11 +9,15 @@ import pytest
 
 from dcplab import checking
 from dcplab.course import catalog
+from dcplab.course.model import Case, Part
+from dcplab.course.trial import Trial
 from dcplab.errors import CourseError
+from dcplab.judge.verdict import of_case
 from dcplab.notebook.extract import extract
+from dcplab.present.sentences import of_verdict
 from dcplab.sandbox import attempts, gpu_lock, pool
-from dcplab.sandbox.kernels import interpreter_limits
 
+PART = Part("9a", "f", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
 HEAD = """@triton.jit
 def double_kernel(src, dst, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -110,11 +114,16 @@ def test_turns_that_are_no_number_are_refused(monkeypatch):
 
 def test_a_loop_bound_that_an_old_triton_cannot_interpret_is_not_the_answers_fault():
     message = "only 0-dimensional arrays can be converted to Python scalars"
-    assert "Triton 3.6.0 cannot interpret" in interpreter_limits.loop_limit(message, "3.6.0")
-    assert (
-        interpreter_limits.loop_limit(message, "3.7.1") is None
-        and interpreter_limits.loop_limit("something else", "3.6.0") is None
-    )
+    raised = {"type": "TypeError", "message": message, "is_a": ["TypeError"], "fault": False, "refused": False}
+
+    def judged(raised, triton):
+        trial = Trial({0: {"raised": raised}}, status="done")
+        verdict = of_case(PART, 0, Case(), trial, 1, triton)
+        return verdict.outcome, of_verdict(verdict, trial, ())
+
+    outcome, says = judged(raised, "3.6.0")
+    assert outcome == "unjudged" and says.startswith("Triton 3.6.0 cannot interpret")
+    assert judged(raised, "3.7.1")[0] == "crashed" == judged(raised | {"message": "something else"}, "3.6.0")[0]
 
 
 def test_the_server_of_a_mode_has_its_own_environment(monkeypatch):

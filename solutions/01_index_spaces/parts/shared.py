@@ -10,7 +10,7 @@ import torch
 from dcplab.course.cases import numbered
 from dcplab.course.model import Case, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.entries import different
+from dcplab.present.entries import different
 
 EDGES = (2**24, 2**31, 2**58)  # past these float32, int32 and float64 are no longer exact
 UNWRITTEN = -7777  # what a rows buffer holds before a launch; no loc, row or padding

@@ -7,7 +7,7 @@ from typing import Any
 from dcplab.course.cases import numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.entries import SHOWN
+from dcplab.present.entries import SHOWN
 
 
 def _pool_cases(draw: Draw) -> list[Case]:

@@ -8,7 +8,7 @@ import torch
 
 from dcplab.course.model import Buf, Launch, Part, Prediction, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.entries import SHOWN
+from dcplab.present.entries import SHOWN
 
 UNWRITTEN = 0xAA  # what index-K holds before a launch
 

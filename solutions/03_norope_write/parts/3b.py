@@ -9,7 +9,7 @@ import torch
 from dcplab.course.cases import numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.entries import SHOWN
+from dcplab.present.entries import SHOWN
 
 from .shared import UNWRITTEN, batch_locs, distinct_values, pool_row_words
 

@@ -10,8 +10,8 @@ import torch
 from dcplab.course.cases import numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.compare import short
-from dcplab.judge.entries import SHOWN
+from dcplab.present.entries import SHOWN
+from dcplab.present.values import short
 
 
 def _alarm_cases(draw: Draw) -> list[Case]:

@@ -8,7 +8,7 @@ import torch
 
 from dcplab.course.model import Buf, Launch, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.entries import SHOWN
+from dcplab.present.entries import SHOWN
 
 UNWRITTEN, GAP = 7, 9  # what a pool holds before a write; what lies between the rows of a batch
 FIRST = 10  # the smallest value of a token

@@ -11,8 +11,8 @@ import torch
 from dcplab.course.cases import as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.compare import short
-from dcplab.judge.entries import different
+from dcplab.present.entries import different
+from dcplab.present.values import short
 
 from .shared import ints
 

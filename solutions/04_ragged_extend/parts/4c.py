@@ -9,7 +9,7 @@ import torch
 from dcplab.course.cases import as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.entries import different
+from dcplab.present.entries import different
 
 from .shared import both_sides, ints, who
 

@@ -9,7 +9,7 @@ import torch
 from dcplab.course.cases import as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
-from dcplab.judge.compare import short
+from dcplab.present.values import short
 
 from .shared import ints
 

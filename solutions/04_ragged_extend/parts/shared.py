@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dcplab.course.seeded import Draw
-from dcplab.judge.compare import short
+from dcplab.present.values import short
 
 FAR = 2**58  # past what float64, float32 and int32 hold exactly
 GARBAGE = -7777  # in a row that holds no token

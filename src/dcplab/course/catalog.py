@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dcplab import paths
-from dcplab.checking import Key
 from dcplab.course import bank, lab_source
+from dcplab.course.key import Key
 from dcplab.course.model import Part, Right, Wrong
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract

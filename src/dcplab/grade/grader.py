@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dcplab import checking, mode
 from dcplab.course.catalog import Lab
+from dcplab.course.key import Key
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
 from dcplab.grade.read import Submission, read
 from dcplab.grade.rows import Row, student_of
 from dcplab.notebook.extract import extract
 from dcplab.present import check_result
+from dcplab.sandbox.reference import References
 
-Keys = Mapping[str, Sequence[checking.Key]]  # of each lab, by its name: what its parts are held against, in order
+Keys = Mapping[str, Sequence[Key]]  # of each lab, by its name: what its parts are held against, in order
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the notebooks of one grading run share: the seed, what the course's own programs did, and whether to stop."""
+
+    seed: int
+    kept: References = field(default_factory=References)
+    stop: threading.Event = field(default_factory=threading.Event)
 
 
 def keys_of(labs: Sequence[Lab]) -> Keys:
@@ -32,10 +43,12 @@ def grade_all(
 
     The threads here only wait for children: ``workers`` is how many answers run at a time.
     """
-    stop = threading.Event()
+    stop, kept = threading.Event(), References()
     pool = ThreadPoolExecutor(workers)
     try:
-        waiting = {pool.submit(_grade_one, path, keys, seed, started, stop): place for place, path in enumerate(found)}
+        waiting = {
+            pool.submit(_grade_one, path, keys, Run(seed, kept, stop), started): place for place, path in enumerate(found)
+        }
         for future in as_completed(waiting):
             yield waiting[future], future.result()
     finally:  # Ctrl-C, or a checker that does not start: nothing new begins, and nobody waits for what runs
@@ -43,52 +56,44 @@ def grade_all(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _grade_one(path: Path, keys: Keys, seed: int, started: Callable[[Path], None], stop: threading.Event) -> Row:
+def _grade_one(path: Path, keys: Keys, run: Run, started: Callable[[Path], None]) -> Row:
     started(path)
     try:
         labs = [(name, [key.part.id for key in of], [key.part.entry for key in of]) for name, of in keys.items()]
-        return grade(read(path, labs), keys, seed, stop)
+        return grade(read(path, labs), keys, run)
     except CourseError:
         raise  # the checker itself is missing: no row could be trusted
     except Exception as error:
-        return Row(str(path), "error", message=f"The grader failed ({type(error).__name__}: {error}).", seed=seed)
+        return Row(str(path), "error", message=f"The grader failed ({type(error).__name__}: {error}).", seed=run.seed)
 
 
-def grade(submission: Submission, keys: Keys, seed: int, stop: threading.Event | None = None) -> Row:
+def grade(submission: Submission, keys: Keys, run: Run) -> Row:
     """The row of one submission."""
     path = submission.path
-    common = dict(path=str(path), student=student_of(path.absolute()), seed=seed, digest=submission.digest)
+    common = dict(path=str(path), student=student_of(path.absolute()), seed=run.seed, digest=submission.digest)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
     worth = float(sum(key.part.points for key in keys.get(lab, ())))
     if submission.status != "graded":
         return Row(**common, status=submission.status, lab=lab, max_points=worth, message=submission.message)
     parts = []
     for key in keys[lab]:
-        if stop is not None and stop.is_set():
+        if run.stop.is_set():
             raise CancelledError
-        parts.append(grade_part(key, submission.cells, seed, str(path.parent)))
+        parts.append(grade_part(key, submission.cells, run.seed, str(path.parent), run.kept))
     points = float(sum(result.points for result in parts))
     return Row(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts))
 
 
-def grade_part(key: checking.Key, cells: Sequence[str], seed: int, folder: str | None) -> CheckResult:
+def grade_part(key: Key, cells: Sequence[str], seed: int, folder: str | None, kept: References | None = None) -> CheckResult:
     """One part of a notebook, given by its code cells in document order. The course's own ``parts/`` decides about points.
 
-    Should the checker fail over an answer, that costs this part alone, and the result says that it was not judged.
+    ``kept``: what the course's own programs did in this run. Should the checker fail over an answer, that costs this part
+    alone, and the result says that it was not judged.
     """
     started = time.perf_counter()
     try:
-        return checking.check(key, extract(cells, key.part.names, folder), seed=seed)
+        return checking.check(key, extract(cells, key.part.names, folder), seed=seed, kept=kept)
     except CourseError:
         raise  # the checker does not run at all
     except Exception as error:
-        return check_result.result(
-            lab=key.lab,
-            part=key.part,
-            outcome="error",
-            first=f"The checker failed over this answer ({type(error).__name__}: {error}).",
-            seed=seed,
-            mode=mode.current().name,
-            started=started,
-            detail=traceback.format_exc(),
-        )
+        return check_result.not_judged(key, seed, mode.current().name, error, time.perf_counter() - started)

@@ -20,8 +20,10 @@ from dcplab.course import catalog
 from dcplab.course.seeded import fresh_seed
 from dcplab.grade import grader
 from dcplab.present import check_result
+from dcplab.sandbox.reference import References
 
 SEED = fresh_seed()  # one a run of `nbgrader autograde`, as of `dcplab grade`
+KEPT = References()
 
 
 class CourseCells(NbGraderPreprocessor):
@@ -69,7 +71,7 @@ class StaticGrades(NbGraderPreprocessor):
             if key is None:  # an instructor's own cell: nothing here can judge it, and no output would mean full points
                 cell.outputs = [_stream("No part of the course has this check."), _result(0.0)]
                 continue
-            result = grader.grade_part(key, cells, SEED, folder)
+            result = grader.grade_part(key, cells, SEED, folder, KEPT)
             worth = float(cell.metadata.nbgrader["points"])
             share = result.points / result.max_points
             cell.outputs = [_stream(check_result.text(result)), _result(worth if share == 1 else min(worth, worth * share))]

@@ -7,38 +7,51 @@ torch's and numpy's comparison functions, which a notebook can replace, are not 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from dcplab.codec import Other, encode, tensor_bytes
 
-RIGHT_VALUES = " (the values are right)."  # how the sentence ends where nothing but the dtype is wrong
 _KINDS = {"tensor", "None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "set", "frozenset"}
 
 
-def difference(got: Any, expected: Any, close: float | None = None, where: str = "") -> str | None:
-    """None if ``got`` is right, else one sentence on the first way in which it is not. ``where`` names it ("entry 0")."""
-    what = where or "the result"
+@dataclass(frozen=True)
+class Difference:
+    """The first way in which a value is not right. ``what``: "kind", "length", "keys", "shape", "dtype" or "values" differ.
+
+    ``path`` leads to ``got`` and ``expected``: what was written (an argument or buffer), ``("entry", i)``, ``("key", k)``.
+    ``places``: the flat indices at which tensors differ. ``same``: two dtypes, and the same values.
+    """
+
+    what: str
+    path: tuple
+    got: Any
+    expected: Any
+    places: Sequence[int] = ()
+    same: bool = False
+
+
+def difference(got: Any, expected: Any, close: float | None = None, path: tuple = ()) -> Difference | None:
+    """None if ``got`` is right."""
     if kind(got) != kind(expected):
-        if got is None:
-            return f"{_cap(what)} is None: is there a return?"
-        more = f" ({got.text})" if isinstance(got, Other) and got.text else ""
-        return f"{_cap(what)} is {article(kind(got))}{more}; {article(kind(expected))} is expected."
+        return Difference("kind", path, got, expected)
     if isinstance(expected, torch.Tensor):
-        return _tensor_difference(got, expected, close, what)
+        return _tensor_difference(got, expected, close, path)
     if isinstance(expected, float):
-        return None if _floats_agree(got, expected, close) else f"{_cap(what)} is {got!r}; {expected!r} is expected."
+        return None if _floats_agree(got, expected, close) else Difference("values", path, got, expected)
     if isinstance(expected, list | tuple):
         if len(got) != len(expected):
-            return f"{_cap(what)} has {len(got)} entries; {len(expected)} are expected."
-        inner = ((got[i], expected[i], f"entry {i}" + (f" of {where}" if where else "")) for i in range(len(expected)))
-        return next((d for g, e, name in inner if (d := difference(g, e, close, name))), None)
+            return Difference("length", path, got, expected)
+        inner = ((got[i], expected[i], ("entry", i)) for i in range(len(expected)))
+        return next((d for g, e, step in inner if (d := difference(g, e, close, (*path, step)))), None)
     if isinstance(expected, dict):
         if set(map(_key, got)) != set(map(_key, expected)):
-            return f"{_cap(what)} has the keys {sorted(map(str, got))}; {sorted(map(str, expected))} are expected."
-        return next((d for k in expected if (d := difference(got[k], expected[k], close, f"`{k}`"))), None)
-    return None if got == expected else f"{_cap(what)} is {short(got)}; {short(expected)} is expected."
+            return Difference("keys", path, got, expected)
+        return next((d for k in expected if (d := difference(got[k], expected[k], close, (*path, ("key", k))))), None)
+    return None if got == expected else Difference("values", path, got, expected)
 
 
 def identical(a: Any, b: Any) -> bool:
@@ -82,42 +95,13 @@ def kind(value: Any) -> str:
     return "tensor" if isinstance(value, torch.Tensor) else "None" if value is None else type(value).__name__
 
 
-def short(value: Any, width: int = 60) -> str:
-    """A value on one line of a table."""
-    if isinstance(value, torch.Tensor):
-        name = str(value.dtype).removeprefix("torch.")
-        if value.numel() > 16:
-            return f"{name} tensor of shape {list(value.shape)}"
-        # every element in full: torch's own repr rounds floats and breaks lines
-        text = f"{value.to(torch.float32).tolist() if value.dtype.is_floating_point else value.tolist()}"
-        return _cut(f"{text} ({name})" if value.numel() else f"empty {name} tensor of shape {list(value.shape)}", width)
-    if isinstance(value, Other):
-        return _cut(f"{value.type}: {value.text}", width)
-    if type(value) in (list, tuple):
-        inner = ", ".join(short(v, width) for v in value)
-        return _cut(f"[{inner}]" if type(value) is list else f"({inner}{',' if len(value) == 1 else ''})", width)
-    if type(value) is dict:
-        return _cut("{" + ", ".join(f"{k}: {short(v, width)}" for k, v in value.items()) + "}", width)
-    return _cut(repr(value), width)
-
-
-def article(name: str) -> str:
-    if name == "None":
-        return name
-    return f"an {name}" if name[:1].lower() in "aeio" else f"a {name}"
-
-
-def _tensor_difference(got: torch.Tensor, expected: torch.Tensor, close: float | None, what: str) -> str | None:
+def _tensor_difference(got: torch.Tensor, expected: torch.Tensor, close: float | None, path: tuple) -> Difference | None:
     if tuple(got.shape) != tuple(expected.shape):
-        return f"{_cap(what)} has shape {list(got.shape)}; {list(expected.shape)} is expected."
+        return Difference("shape", path, got, expected)
     if got.dtype != expected.dtype:
-        mine, right = (str(t.dtype).removeprefix("torch.") for t in (got, expected))
-        same = _same_values(got, expected)
-        return f"{_cap(what)} has dtype {mine}; {right} is expected" + (RIGHT_VALUES if same else ".")
+        return Difference("dtype", path, got, expected, same=_same_values(got, expected))
     wrong = wrong_places(got, expected, close)
-    if not wrong:
-        return None
-    return f"{_cap(what)} differs in {len(wrong)} of {expected.numel()} values."
+    return Difference("values", path, got, expected, wrong) if wrong else None
 
 
 def _same_values(got: torch.Tensor, expected: torch.Tensor) -> bool:
@@ -139,11 +123,3 @@ def _floats_agree(got: float, expected: float, close: float | None) -> bool:
 
 def _key(key: Any) -> tuple[str, Any]:
     return type(key).__name__, key
-
-
-def _cap(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."

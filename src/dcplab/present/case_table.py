@@ -1,4 +1,4 @@
-"""The table of the smallest failing case, for a part that brings none of its own."""
+"""The table of the case that is shown: the part's own, or a general one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,62 @@ from typing import Any
 
 import torch
 
-from dcplab.course.model import Case, Launch, Table
-from dcplab.judge.compare import short, wrong_places
+from dcplab.course.model import Case, Launch, Part, Table
+from dcplab.judge.compare import wrong_places
+from dcplab.judge.judgement import Judgement
+from dcplab.judge.verdict import outcome_of
+from dcplab.present import sentences
+from dcplab.present.values import short
 
 SHOWN = 4
+
+
+def of_shown(judgement: Judgement, names: Sequence[str]) -> Table | None:
+    """The table of the case that a judgement shows."""
+    verdict, part = judgement.shown, judgement.part
+    case, expected = judgement.drawn.cases[verdict.number], judgement.expected[verdict.number]
+    record = judgement.trial.records.get(verdict.number, {})
+    raised = record.get("raised") or {}
+    match verdict.what:
+        case "too_large":
+            return raised_row("too large", expected)
+        case "returned":
+            return raised_row(short(outcome_of(case, record)), f"a {verdict.fact}")
+        case "raised_other":
+            return raised_row(sentences.of_exception(raised), f"a {verdict.fact}")
+        case "ended":
+            return raised_row("no end" if verdict.fact == "timeout" else "no result", expected)
+        case "fault" | "memory":
+            return raised_row(sentences.of_exception(raised), expected)
+        case "refused":
+            return raised_row("refused", expected)
+        case "name":
+            return raised_row("NameError", expected)
+        case "raised":
+            return raised_row(sentences.of_exception(raised)[:60], expected)
+        case "touched" if verdict.fact["kind"] == "outside":
+            element, last = str(verdict.fact["element"]), verdict.fact["size"] - 1
+            header = ("buffer", "element touched", "elements there are")
+            return Table(header, ((verdict.fact["buffer"], element, f"0 to {last}"),))
+        case "touched":
+            got = None if raised else outcome_of(case, record)
+            table = _of_values(part, case, got, expected, names) if got is not None and expected is not None else None
+            if table is not None and table.rows:
+                return table
+            row = (sentences.argument(verdict.fact["argument"], names), verdict.fact["kind"], "left alone")
+            return Table(("argument", "yours", "expected"), (row,))
+        case "differs" | "compared":
+            return _of_values(part, case, outcome_of(case, record), expected, names)
+    return None
+
+
+def _of_values(part: Part, case: Case | Launch, got: Any, expected: Any, names: Sequence[str]) -> Table | None:
+    if part.rows is not None:
+        try:
+            return part.rows(case, got, expected)
+        except Exception:  # an answer may return what its author did not think of; the general table takes anything
+            pass
+    return general(case, got, expected, names, part.close)
 
 
 def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] = (), close: float | None = None) -> Table:
@@ -33,7 +85,7 @@ def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] =
     return Table(header, tuple(rows), (_others(given, first_name) + more).strip())
 
 
-def raised(what: str, expected: Any) -> Table:
+def raised_row(what: str, expected: Any) -> Table:
     """For a call that ended in an exception, or returned where one is asked for."""
     if expected is None:  # the part judges by rule, and has no result that is the right one
         return Table(("yours",), ((what,),))

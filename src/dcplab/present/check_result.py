@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import html
 import textwrap
-import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from dcplab import mode as modes
-from dcplab.course.model import CheckResult, Part, Table
+from dcplab.course.key import Key
+from dcplab.course.model import CheckResult, Table
+from dcplab.course.trial import Trial
+from dcplab.judge.judgement import FAILED, Judgement
+from dcplab.notebook.extract import Program
+from dcplab.present import case_table, sentences
+from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
 WIDTH = 80
 MARKS = {"passed": "✓", "not_attempted": "○", "error": "?"}
@@ -22,63 +31,171 @@ WORDS = {
 }
 
 
-def result(
-    *,
-    lab: str,
-    part: Part,
-    outcome: str,
-    first: str,
-    seed: int,
-    mode: str,
-    started: float,
-    diagnosis: str | None = None,
-    question: str = "",
-    second: str = "",
-    count: str = "",
-    table: Table | None = None,
-    case: str = "",
-    label: str = "",
-    detail: str = "",
-    share: float = 0.0,
-    case_seed: int | None = None,
-) -> CheckResult:
-    """The CheckResult of a judged answer, its message composed. ``share`` of the points is for one that did not pass."""
-    lines = textwrap.wrap(" ".join(first.split()), WIDTH) or [""]
-    # An overlong first sentence goes on in the next line; nothing that was found is cut away.
-    if second:
-        lines += textwrap.wrap(second, WIDTH)
-    if table is not None:
-        lines += ["", *textwrap.wrap(f"{count}{label}".rstrip(": "), WIDTH), *_lines(table)]
-    if question:
-        lines += ["", *textwrap.wrap(f"Ask yourself: {question}", WIDTH)]
-    if outcome in ("wrong", "unsafe", "crashed", "timeout"):
-        lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
-    points = part.points if outcome == "passed" else round(part.points * share, 2)
-    versions = modes.versions()
-    whose = [f"The answer is about the cases of seed {case_seed}."] if case_seed is not None else []
-    lines += ["", *whose, conditions(seed, mode, versions)]
-    lines += [f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"]
+def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float) -> CheckResult:
+    """Put a judgement into words: the CheckResult with its message composed."""
+    part, names = judgement.part, _names(judgement)
+    told = _told(judgement, names)
+    share = 1.0 if judgement.outcome == "passed" else judgement.share
+    points = part.points if share == 1.0 else round(part.points * share, 2)
     return CheckResult(
-        lab=lab,
+        lab=judgement.key.lab,
         part=part.id,
-        outcome=outcome,
+        outcome=judgement.outcome,
         points=float(points),
         max_points=float(part.points),
-        message="\n".join(lines),
-        seed=seed,
-        mode=mode,
+        message=_message(judgement, told, points, versions),
+        seed=judgement.seed,
+        mode=judgement.mode,
         versions=versions,
-        diagnosis=diagnosis,
-        question=question,
-        table=table,
-        case=case,
-        detail=detail,
-        elapsed_s=time.perf_counter() - started,
-        case_seed=case_seed,
+        diagnosis=judgement.wrong.id if judgement.wrong else None,
+        question=told.question,
+        table=told.table,
+        case=told.case,
+        detail=_detail(judgement, names),
+        elapsed_s=elapsed_s,
+        case_seed=judgement.case_seed,
     )
 
 
-def conditions(seed: int, mode: str, versions: dict[str, str]) -> str:
+def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: float) -> CheckResult:
+    """The result of an answer that the checker itself failed over: it costs this part alone, and says so."""
+    says = f"The checker failed over this answer ({type(error).__name__}: {error})."
+    judgement = Judgement(key, key.solution, seed, mode, "error", "checker")
+    message = _message(judgement, _Told(says), 0.0, versions := modes.versions())
+    detail = "".join(traceback.format_exception(error))
+    worth = float(key.part.points)
+    where = (key.lab, key.part.id, "error", 0.0, worth, message, seed, mode, versions)
+    return CheckResult(*where, detail=detail, elapsed_s=elapsed_s)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The pieces of a message: the diagnosis, what else is to be said, the case that is shown, and a question."""
+
+    first: str
+    second: str = ""
+    count: str = ""
+    label: str = ""
+    case: str = ""
+    table: Table | None = None
+    question: str = ""
+
+
+def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
+    j, drawn = judgement, judgement.drawn
+    shown = j.shown and sentences.of_verdict(j.shown, j.trial, names[j.shown.number])
+    match j.why:
+        case "not_here":
+            return _Told(f"Not judged here: {j.says}")
+        case "unreadable":
+            return _Told(j.says)
+        case "starter":
+            return _Told("Not attempted yet: the starter is as it was.")
+        case "unfinished":
+            return _Told("Not finished yet: it still ends in `raise NotImplementedError`.")
+        case "waits":
+            which = f"`{j.says}`, which it needs," if j.says else "it"
+            return _Told(f"Not finished yet: {which} raises NotImplementedError.")
+        case "elsewhere":
+            return _Told(f"Not judged here: it can only be judged {_other(j.mode)}.")
+        case "checker":
+            return _Told(f"The checker failed, not your answer: {j.says}")
+        case "does_not_load":
+            return _Told(sentences.of_load(j.trial.load_error, j.program))
+        case "refused":
+            return _Told(f"The interpreter runs it, a GPU could not: {sentences.of_refusal(j.refusal, j.program)}")
+        case "unjudged":
+            return _Told(f"Not judged here: {shown}")
+        case "passed":
+            also = f"; it compiles for {TARGET}" if j.compiled else ""
+            more = f" {drawn.elsewhere} more can only be judged {_other(j.mode)}." if drawn.elsewhere else ""
+            return _Told(f"Right on all {len(drawn.cases)} cases{also}.{more}")
+    case = drawn.cases[j.shown.number]
+    return _Told(
+        first=j.wrong.says if j.wrong else shown,
+        second=shown if j.wrong and j.wrong.says != shown else "",
+        count=f"{len(j.failing)} of {len(drawn.cases)} cases fail; the smallest: " if len(drawn.cases) > 1 else "",
+        label=case.label,
+        case=case_table.describe(case, names[j.shown.number]),
+        table=case_table.of_shown(j, names[j.shown.number]),
+        question=j.wrong.asks if j.wrong else _question(j, shown),
+    )
+
+
+def _question(judgement: Judgement, says: str) -> str:
+    """What a mistake without a name is asked: the part's question, unless the plain fact says all. A crash asks its own."""
+    if says.endswith(sentences.RIGHT_VALUES):
+        return "Which dtype does the docstring promise?"
+    return judgement.part.question if judgement.outcome in ("wrong", "unsafe") else ""
+
+
+def _message(judgement: Judgement, told: _Told, points: float, versions: Mapping[str, str]) -> str:
+    part, outcome = judgement.part, judgement.outcome
+    lines = textwrap.wrap(" ".join(told.first.split()), WIDTH) or [""]
+    # An overlong first sentence goes on in the next line; nothing that was found is cut away.
+    if told.second:
+        lines += textwrap.wrap(told.second, WIDTH)
+    if told.table is not None:
+        lines += ["", *textwrap.wrap(f"{told.count}{told.label}".rstrip(": "), WIDTH), *_lines(told.table)]
+    if told.question:
+        lines += ["", *textwrap.wrap(f"Ask yourself: {told.question}", WIDTH)]
+    if outcome in FAILED:
+        lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
+    seed = judgement.case_seed
+    whose = [f"The answer is about the cases of seed {seed}."] if seed is not None else []
+    lines += ["", *whose, conditions(judgement.seed, judgement.mode, versions)]
+    return "\n".join([*lines, f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"])
+
+
+def _detail(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
+    """What explain() shows: every case, the traceback of the one shown, what the answer printed."""
+    j = judgement
+    match j.why:
+        case "checker":
+            return j.says
+        case "does_not_load":
+            return _traceback(j.trial.load_error, j.program) + _output(j.trial)
+        case "refused":
+            return _traceback(j.refusal, j.program) + _output(j.trial)
+    if j.why not in ("passed", "unjudged", "failed"):
+        return ""
+    described = [case_table.describe(case, names[i])[:150] for i, case in enumerate(j.drawn.cases)]
+    pieces = ["\n".join(f"{v.number:3d}  {v.outcome:<13} {described[v.number]}" for v in j.verdicts)]
+    if j.shown is not None and (came_from := _where_it_ended(j)):
+        pieces.append(came_from)
+    if output := _output(j.trial):
+        pieces.append(output)
+    return "\n\n".join(pieces)
+
+
+def _where_it_ended(judgement: Judgement) -> str:
+    verdict, trial = judgement.shown, judgement.trial
+    if verdict.what == "ended":
+        return trial.stuck if verdict.fact == "timeout" else ""
+    if verdict.what not in ("fault", "refused", "memory", "name", "raised"):
+        return ""
+    raised = trial.records[verdict.number]["raised"]
+    return raised["traceback"] + sentences.place(raised["line"], judgement.program) if raised["traceback"] else ""
+
+
+def _traceback(error: Mapping[str, Any], program: Program) -> str:
+    return f"{error['traceback']}{sentences.place(error['line'], program)}\n"
+
+
+def _output(trial: Trial) -> str:
+    streams = (("printed", trial.stdout), ("stderr", trial.stderr))
+    return "\n".join(f"--- {name} ---\n{text.rstrip()}" for name, text in streams if text.strip())
+
+
+def _names(judgement: Judgement) -> list[list[str]]:
+    return [judgement.key.argument_names(case) for case in judgement.drawn.cases] if judgement.drawn else []
+
+
+def _other(mode: str) -> str:
+    return "on a GPU" if mode == "cpu" else "in the interpreter"
+
+
+def conditions(seed: int, mode: str, versions: Mapping[str, str]) -> str:
     """Under what a result was obtained: a CPU result never passes for a GPU one."""
     where = f"GPU ({modes.current().device})" if mode == "gpu" else "CPU (Triton interpreter)"
     return f"seed {seed}, {where}, " + ", ".join(f"{k} {versions[k]}" for k in ("torch", "triton") if k in versions)

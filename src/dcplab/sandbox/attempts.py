@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 from dcplab.course.model import Part
+from dcplab.course.trial import LOGIC, Trial
 from dcplab.notebook.extract import Program
 from dcplab.sandbox import pool
 from dcplab.sandbox.driver_source import source_of
-from dcplab.sandbox.kernels.interpreter_limits import LOGIC
 
 CHILDREN, FEW = 8, 4  # children a bank is dealt out to, at most; programs that are worth one
-
-
-@dataclass
-class Trial:
-    """``records`` by case number, as far as it got. ``status`` is "done" or how its child ended (see ``pool.Run``)."""
-
-    records: dict[int, Mapping[str, Any]] = field(default_factory=dict)
-    load_error: Mapping[str, Any] | None = None
-    status: str = "died"
-    exit: int | None = None
-    stdout: str = ""
-    stderr: str = ""
-    stuck: str = ""
-    wall_s: float = 0.0
-    watched: Trial | None = None  # the same answer on the CPU, where it ran there beside the GPU
-
-    @property
-    def end(self) -> str:
-        """How its process ended, in words."""
-        if self.exit is not None and self.exit < 0:
-            return signal.Signals(-self.exit).name
-        return f"exit status {self.exit}" if self.exit is not None else "no exit status"
 
 
 def attempt(
@@ -109,11 +85,15 @@ def _add_outside(trial: Trial, watched: Trial) -> None:
     """What the guard saw outside buffers, for what the bands show of it, where the interpreter could run the case at all."""
     for number, record in trial.records.items():
         seen = watched.records.get(number, {})
-        if "raised" in record or "raised" in seen or "events" not in seen or LOGIC in seen.get("doubts", ()):
+        if "raised" in record or "raised" in seen or "events" not in seen or _kept_one_side(seen):
             continue
         if outside := [event for event in seen["events"] if event["kind"] == "outside"]:
             others = [event for event in record["events"] if event["kind"] != "outside"]
             trial.records[number] = {**record, "events": [*outside, *others]}
+
+
+def _kept_one_side(record: Mapping[str, Any]) -> bool:
+    return any(kind == LOGIC for kind, _ in record.get("doubts", ()))
 
 
 def _attempt(
@@ -144,15 +124,23 @@ def _one_by_one(
     wall_s: float,
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
-    """One after another in one child. If one ends the child, those after it run in a new one."""
+    """One after another in one child. If one ends the child, those after it run in a new one.
+
+    A child of many has less time than the sum of their limits, so who is at work when it is over runs once more, alone.
+    """
     trials: list[Trial] = []
+    alone = False
     while len(trials) < len(programs):
-        rest = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in programs[len(trials) :]]
+        rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
+        sources = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in rest]
         patience = wall_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and short
-        ran = pool.run(rest, packed, mode, wall_s=patience, drive=source_of(part.drive), may_import=part.may_import, note=note)
+        ran = pool.run(
+            sources, packed, mode, wall_s=patience, drive=source_of(part.drive), may_import=part.may_import, note=note
+        )
         done = [_trial(ran, number, wall_s) for number in range(len(rest))]
-        finished = next((i for i, t in enumerate(done) if t.status != "done"), len(done) - 1)
-        trials += done[: finished + 1]
+        last = next((i for i, t in enumerate(done) if t.status != "done"), len(done) - 1)
+        alone = done[last].status == "timeout" and last > 0
+        trials += done[:last] if alone else done[: last + 1]
     return trials
 
 

@@ -10,28 +10,25 @@ from __future__ import annotations
 import contextlib
 import sys
 
-ARITHMETIC = "Triton's CPU interpreter computes {} wrongly: convert to fp32 before every operation, or run on a GPU."
-CAST = "Triton's CPU interpreter truncates a cast to {}; a GPU rounds. This can only be judged on a GPU."
-LOGIC = "Triton's CPU interpreter keeps one side of `and` or `or` between blocks: join masks with & and |."
-LOOP = "Triton {} cannot interpret a loop whose bound is loaded at run time; Triton 3.7.1 and a GPU can."
+from dcplab.course.trial import LOGIC
 
 
 @contextlib.contextmanager
 def watched(casts: bool = True):
-    """While open, collects a sentence for each kind of operation that the interpreter gets wrong. Yields the list.
+    """While open, collects ``(kind, dtype)`` of each kind of operation that the interpreter gets wrong: "arithmetic", "cast",
+    or "logic" (of no dtype). Yields the list.
 
     ``casts=False`` passes over casts, for values that every cast asked for keeps exactly.
     """
     from triton.runtime import interpreter
 
-    said: list[str] = []
+    seen: list[tuple[str, str]] = []
     builder, reduction = interpreter.InterpreterBuilder, interpreter.ReduceScanOpInterface
     undo = []
 
-    def say(text: str, dtype) -> None:
-        text = text.format(_name(dtype))
-        if text not in said:
-            said.append(text)
+    def note(kind: str, dtype: str) -> None:
+        if (kind, dtype) not in seen:
+            seen.append((kind, dtype))
 
     def wrap(owner, name, watch):
         plain = getattr(owner, name, None)
@@ -48,16 +45,16 @@ def watched(casts: bool = True):
     def arithmetic(*operands):
         for x in operands:
             if _is_small(getattr(x, "dtype", None)):
-                say(ARITHMETIC, x.dtype)
+                note("arithmetic", _name(x.dtype))
 
     def cast(source, target, *_):
         if casts and _is_small(target) and not _is_small(source.dtype):
-            say(CAST, target)
+            note("cast", _name(target))
 
     def reduce(values):
         for x in values if isinstance(values, tuple) else (values,):
             if _is_small(getattr(x, "dtype", None)):
-                say(ARITHMETIC, x.dtype)
+                note("arithmetic", _name(x.dtype))
 
     def truth(kind, *more):
         put(kind, *more)
@@ -66,7 +63,7 @@ def watched(casts: bool = True):
         def asked(self):
             asks = sys._getframe(1).f_globals.get("__name__", "")
             if self.handle.data.size != 1 and not asks.startswith("triton."):  # Triton's own load asks `if mask and other`
-                say(LOGIC, None)
+                note(LOGIC, "")
             return plain(self)
 
         kind.__bool__ = asked
@@ -81,22 +78,10 @@ def watched(casts: bool = True):
     wrap(builder, "create_fp_to_fp", cast)
     wrap(reduction, "apply", reduce)
     try:
-        yield said
+        yield seen
     finally:
         for owner, name, plain in reversed(undo):
             setattr(owner, name, plain)
-
-
-def constant_limit(message: str) -> str | None:
-    """A sentence if an exception's message is that of the interpreter making a constant of bf16, which it cannot."""
-    return ARITHMETIC.format("bf16") if "'InterpreterBuilder' object has no attribute 'get_bf16'" in message else None
-
-
-def loop_limit(message: str, triton_version: str) -> str | None:
-    """A sentence if an exception's message is that of Triton 3.6 meeting a run-time loop bound under numpy 2.4 and later."""
-    if "only 0-dimensional arrays can be converted" in message and triton_version.startswith("3.6"):
-        return LOOP.format(triton_version)
-    return None
 
 
 def _is_small(dtype) -> bool:

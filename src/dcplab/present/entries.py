@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dcplab.course.model import Table
-from dcplab.judge.compare import short
+from dcplab.present.values import short
 
 SHOWN = 6  # rows of a failure table
 

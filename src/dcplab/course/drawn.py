@@ -1,0 +1,62 @@
+"""The cases of a part for one seed, as they are judged in one mode: values for the judge, bytes for a child."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dcplab import codec
+from dcplab.course.model import Buf, Case, Launch, Part
+from dcplab.course.seeded import Draw
+from dcplab.errors import CourseError
+
+GPU_PATIENCE = 2.0  # a first run there compiles and makes a context
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """``packed``: the cases as data for a child. ``elsewhere``: how many more only the other mode can judge."""
+
+    seed: int
+    mode: str
+    cases: tuple[Case | Launch, ...]
+    packed: tuple[Mapping[str, Any], ...]
+    elsewhere: int
+    wall_s: float  # what an answer has for all of them
+
+    @property
+    def launches(self) -> list[Mapping[str, Any]]:
+        return [case for case in self.packed if case["kind"] == "launch"]
+
+
+def draw(part: Part, seed: int, mode: str) -> Drawn:
+    """Draw a part's cases. ``mode`` is "cpu" or "gpu"."""
+    every = list(part.cases(Draw(seed)))
+    cases = tuple(case for case in every if mode in case.modes)
+    return Drawn(seed, mode, cases, tuple(map(pack, cases)), len(every) - len(cases), patience(part, mode))
+
+
+def patience(part: Part, mode: str) -> float:
+    """Seconds that an answer to a part has."""
+    return part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
+
+
+def pack(case: Case | Launch) -> dict[str, Any]:
+    """Turn a case into data for a child. Arguments are encoded here, so that each program gets copies of its own."""
+    if isinstance(case, Case):
+        args, kwargs = codec.encode(tuple(case.args)), codec.encode(dict(case.kwargs))
+        return {"kind": "case", "args": args, "kwargs": kwargs, "writes": list(case.writes), "call": case.call}
+    for name, t in case.buffers.items():
+        if not t.is_contiguous():
+            raise CourseError(f"The buffer {name!r} of a launch is not contiguous.")
+    args = [("buffer", a.name, a.dtype, a.before) if isinstance(a, Buf) else ("value", a, None, 0) for a in case.args]
+    return {
+        "kind": "launch",
+        "buffers": codec.encode(dict(case.buffers)),
+        "args": codec.encode(args),
+        "grid": tuple(case.grid),
+        "constexprs": dict(case.constexprs),
+        "writes": list(case.writes),
+        "exact": case.exact,
+    }

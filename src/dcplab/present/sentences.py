@@ -1,0 +1,186 @@
+"""A judgement's facts in sentences: what is wrong with one case, and what became of the whole answer."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dcplab.codec import Other
+from dcplab.course.trial import Trial
+from dcplab.judge.compare import Difference, kind
+from dcplab.judge.verdict import Verdict
+from dcplab.notebook.extract import Program
+from dcplab.present.values import article, short
+from dcplab.sandbox.kernels.bounds_guard import sentence as outside
+
+RIGHT_VALUES = " (the values are right)."  # how the sentence ends where nothing but the dtype is wrong
+DOUBTS = {
+    "arithmetic": "Triton's CPU interpreter computes {} wrongly: convert to fp32 before every operation, or run on a GPU.",
+    "cast": "Triton's CPU interpreter truncates a cast to {}; a GPU rounds. This can only be judged on a GPU.",
+    "logic": "Triton's CPU interpreter keeps one side of `and` or `or` between blocks: join masks with & and |.",
+    "loop": "Triton {} cannot interpret a loop whose bound is loaded at run time; Triton 3.7.1 and a GPU can.",
+}
+_TOUCHED = {
+    "changed": "It changes `{}`, which it may only read.",
+    "shares": "Its result shares memory with `{}`: it must be a tensor of its own.",
+    "between": "It writes between the elements of `{}`: that memory is somebody else's.",
+}
+_ENDED = {
+    "memory": "It used more memory than it may have and was stopped.",
+    "flood": "It printed without end and was stopped.",
+    "broken": "It wrote into the checker's own channel; the run does not count.",
+}
+_PLAIN = {
+    "": "",
+    "too_large": "The result is far larger than what is asked for.",
+    "unfinished": "It raises NotImplementedError.",
+    "fault": "It touched memory far outside its buffers: the GPU stopped it.",
+    "memory": "It asked for more memory than it may have.",
+}
+
+
+def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
+    """One sentence on one case. ``names``: the parameters of what it calls."""
+    if verdict.outcome == "not_run":
+        return "not run"
+    raised = trial.records.get(verdict.number, {}).get("raised") or {}
+    match verdict.what:
+        case "differs":
+            return of_difference(verdict.fact, names)
+        case "compared":
+            return verdict.fact
+        case "returned":
+            return f"It returns where a {verdict.fact} is asked for."
+        case "raised_other":
+            return f"It raises {raised['type']} where a {verdict.fact} is asked for."
+        case "touched":
+            return of_event(verdict.fact, names)
+        case "doubt":
+            return DOUBTS[verdict.fact[0]].format(verdict.fact[1])
+        case "ended":
+            return of_end(trial)
+        case "refused":
+            return first_line(raised)
+        case "name":
+            return of_missing_name(first_line(raised))
+        case "raised":
+            return f"It raised {of_exception(raised)}"
+    return _PLAIN[verdict.what]
+
+
+def of_difference(found: Difference, names: Sequence[str] = ()) -> str:
+    """One sentence on the first way in which a value is not right."""
+    got, expected, where = found.got, found.expected, _where(found.path, names)
+    what = _capital(where or "the result")
+    match found.what:
+        case "kind":
+            if got is None:
+                return f"{what} is None: is there a return?"
+            more = f" ({got.text})" if isinstance(got, Other) and got.text else ""
+            return f"{what} is {article(kind(got))}{more}; {article(kind(expected))} is expected."
+        case "length":
+            return f"{what} has {len(got)} entries; {len(expected)} are expected."
+        case "keys":
+            return f"{what} has the keys {sorted(map(str, got))}; {sorted(map(str, expected))} are expected."
+        case "shape":
+            return f"{what} has shape {list(got.shape)}; {list(expected.shape)} is expected."
+        case "dtype":
+            mine, right = (str(t.dtype).removeprefix("torch.") for t in (got, expected))
+            return f"{what} has dtype {mine}; {right} is expected" + (RIGHT_VALUES if found.same else ".")
+    if found.places:
+        return f"{what} differs in {len(found.places)} of {expected.numel()} values."
+    if isinstance(expected, float):
+        return f"{what} is {got!r}; {expected!r} is expected."
+    return f"{what} is {short(got)}; {short(expected)} is expected."
+
+
+def of_event(event: Mapping[str, Any], names: Sequence[str]) -> str:
+    """One sentence on memory that an answer must not touch."""
+    return outside(event) if event["kind"] == "outside" else _TOUCHED[event["kind"]].format(argument(event["argument"], names))
+
+
+def of_end(trial: Trial) -> str:
+    """How an answer ended its child."""
+    if trial.status == "timeout":
+        return f"Stopped after {trial.wall_s:g} s: it did not end."
+    if trial.exit is not None and trial.exit < 0:
+        end = signal.Signals(-trial.exit).name
+    else:
+        end = f"exit status {trial.exit}" if trial.exit is not None else "no exit status"
+    return _ENDED.get(trial.status, f"It ended the whole process ({end}).")
+
+
+def of_load(error: Mapping[str, Any], program: Program) -> str:
+    """Why an answer does not load."""
+    if error["type"] == "NameError":
+        return of_missing_name(error["message"])
+    if error["refused"] and program.borrowed:
+        return of_borrowed(program)
+    return f"It does not load: {error['type']}: {error['message'].splitlines()[0] if error['message'] else ''}" + place(
+        error["line"], program
+    )
+
+
+def of_borrowed(program: Program) -> str:
+    """What an answer stands on that the course made, where that was refused: the import that fails is not the learner's."""
+    first = program.borrowed[0]
+    if not first.maker:
+        return f"Your answer uses `{first.name}`, which is the course's own: an answer does without."
+    made = f"which code cell {first.cell} made with {first.maker}"
+    return f"Your answer uses `{first.name}`, {made}: an answer runs without the course. Did you mean an argument?"
+
+
+def of_missing_name(message: str) -> str:
+    return f"{message.rstrip('.')}: if a cell of yours defines it, run and save that cell first."
+
+
+def of_exception(raised: Mapping[str, Any]) -> str:
+    """Its type and the first line of its message."""
+    first = first_line(raised)
+    return f"{raised['type']}: {first}" if first else raised["type"]
+
+
+def of_refusal(raised: Mapping[str, Any], program: Program) -> str:
+    """Why Triton would not compile it, in a line. Its own message begins with the place and the source line."""
+    lines = [line.strip() for line in raised["message"].splitlines() if line.strip(" ^")]
+    said, at = (lines or ["no reason given"])[-1], place(raised["line"], program)
+    if not at and len(lines) > 2:
+        at = f" (in `{lines[-2]}`)"
+    return f"{raised['type']}: {said}{at}"
+
+
+def first_line(raised: Mapping[str, Any]) -> str:
+    return raised["message"].strip().splitlines()[0] if raised["message"].strip() else ""
+
+
+def place(line: int | None, program: Program) -> str:
+    """The cell and line of a line of the program that ran, or nothing."""
+    if not line or line > len(program.lines):
+        return ""
+    cell, inner = program.lines[line - 1]
+    return f" (line {inner} of code cell {cell})"
+
+
+def argument(which: int | str, names: Sequence[str]) -> str:
+    """An argument by name; by number where the entry has no name for it. A buffer has its own."""
+    if isinstance(which, str):
+        return which
+    return names[which] if which < len(names) else f"argument {which}"
+
+
+def _where(path: Sequence, names: Sequence[str]) -> str:
+    where = ""
+    for step in path:
+        match step:
+            case ("entry", i):
+                where = f"entry {i}" + (f" of {where}" if where else "")
+            case ("key", key):
+                where = f"`{key}`"
+            case _:
+                where = f"`{argument(step, names)}`"
+    return where
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

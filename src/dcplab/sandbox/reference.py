@@ -1,0 +1,115 @@
+"""What the course's own programs do on drawn cases: the solution, and the bank of wrong answers. Equal work is done once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dcplab import codec
+from dcplab.course.drawn import Drawn, draw
+from dcplab.course.key import Key
+from dcplab.course.model import Case, Launch, Wrong
+from dcplab.course.trial import Trial
+from dcplab.judge.deeds import Deeds, deeds
+from dcplab.judge.verdict import outcome_of
+from dcplab.sandbox.attempts import attempt
+
+ENDLESS_S = 2.0  # a bank's endless answer is given this long, not the part's whole limit
+
+
+class Reference:
+    """The solution's results and the bank's deeds for one part, seed and mode: each is run when first asked for, and kept.
+
+    ``whole``: many answers will be held against it, so a bank's answer runs on all cases at once. Else one case is run first
+    where one is asked for, and only who did the same there runs on all. Threads may share one.
+    """
+
+    def __init__(self, key: Key, drawn: Drawn, whole: bool = False):
+        self.key, self.drawn, self.whole = key, drawn, whole
+        self._expected: Sequence[Any] | str | None = None
+        self._did: dict[tuple[str, str], Deeds] = {}  # (mode, id of a wrong answer) -> what it did on all cases
+        self._solving, self._running = threading.Lock(), threading.Lock()
+
+    def expected(self) -> Sequence[Any] | str:
+        """What is right for every case; a sentence if the course's own program fails."""
+        with self._solving:
+            if self._expected is None:
+                of = _from_solution if self.key.part.oracle is None else _from_oracle
+                self._expected = of(self.key, self.drawn)
+            return self._expected
+
+    def bank(self, wrong: Sequence[Wrong], mode: str, number: int | None) -> list[Deeds]:
+        """What these wrong answers, all of one outcome, did on the case ``number``, or on all."""
+        with self._running:
+            new = [w for w in wrong if (mode, w.id) not in self._did]
+            whole = self.whole and mode == "cpu"  # a GPU compiles each kernel, which takes a second or more
+            if new and number is not None and not whole:
+                return self._run(wrong, mode, [number])
+            if new and whole:  # whoever is asked for next runs along, in the same child
+                new = [w for w, _ in self.key.bank(wrong[0].outcome) if (mode, w.id) not in self._did]
+            every = range(len(self.drawn.packed))
+            self._did |= {(mode, w.id): did for w, did in zip(new, self._run(new, mode, every), strict=True)} if new else {}
+            return [self._did[mode, w.id] for w in wrong]
+
+    def keep(self, mode: str, trials: dict[str, Trial]) -> None:
+        """Take over what answers of the bank, by their ids, have done on all cases, so that they need not run."""
+        self._did |= {(mode, name): deeds(trial, self.key.part.close) for name, trial in trials.items()}
+
+    def _run(self, wrong: Sequence[Wrong], mode: str, numbers: Sequence[int]) -> list[Deeds]:
+        programs = {w.id: program for w, program in self.key.wrong}
+        wall = min(self.drawn.wall_s, ENDLESS_S) if wrong[0].outcome == "timeout" else self.drawn.wall_s
+        packed = [self.drawn.packed[n] for n in numbers]
+        trials = attempt([programs[w.id] for w in wrong], self.key.part, packed, mode, wall)
+        for trial in trials:
+            trial.records = {numbers[i]: record for i, record in trial.records.items()}
+        return [deeds(trial, self.key.part.close) for trial in trials]
+
+
+class References:
+    """The references of a grading run or a test: one for each part, seed and mode, kept as long as this is."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple, Reference] = {}
+        self._lock = threading.Lock()
+
+    def of(self, key: Key, seed: int, mode: str) -> Reference:
+        """The reference of a part, made when it is first asked for."""
+        with self._lock:
+            place = (key.lab, key.part.id, seed, mode)
+            if place not in self._made:
+                self._made[place] = Reference(key, draw(key.part, seed, mode), whole=True)
+            return self._made[place]
+
+
+def _from_solution(key: Key, drawn: Drawn) -> list[Any] | str:
+    trial = attempt([key.solution], key.part, drawn.packed, drawn.mode, drawn.wall_s)[0]
+    right = []
+    for number, case in enumerate(drawn.cases):
+        record = trial.records.get(number)
+        if record is None or trial.load_error:
+            return f"its own solution ended ({trial.status}) on case {number}."
+        if "raised" in record and case.raises not in record["raised"]["is_a"]:
+            return f"its own solution raised {record['raised']['type']}: {record['raised']['message']}"
+        if record["events"]:
+            return f"its own solution is unsafe on case {number}: {record['events'][0]}"
+        right.append(outcome_of(case, record))
+    return right
+
+
+def _from_oracle(key: Key, drawn: Drawn) -> list[Any] | str:
+    try:
+        return [_oracle(key.part.oracle, case) for case in drawn.cases]
+    except Exception as e:
+        return f"its oracle raised {type(e).__name__}: {e}"
+
+
+def _oracle(oracle: Callable, case: Case | Launch) -> Any:
+    if getattr(case, "raises", None):
+        return None
+    if isinstance(case, Launch):
+        whole = oracle(codec.decode(codec.encode(dict(case.buffers))), case)
+        return {name: whole[name] for name in case.writes}
+    args, kwargs = codec.decode(codec.encode((tuple(case.args), dict(case.kwargs))))
+    value = oracle(*args, **kwargs)
+    return {i: args[i] for i in case.writes} if case.writes else value
