@@ -15,8 +15,8 @@ from dcplab.course.drawn import draw, pack
 from dcplab.course.seeded import Draw
 from dcplab.judge import judgement
 from dcplab.present import check_result
+from dcplab.reference import ENDLESS_S, Reference
 from dcplab.sandbox.attempts import attempt
-from dcplab.sandbox.reference import ENDLESS_S, Reference
 
 SEEDS = [int(s) for s in os.environ.get("DCPLAB_BANK_SEEDS", "1,20260").split(",")]
 LABS = catalog.labs()

@@ -20,9 +20,9 @@ from dcplab.judge import diagnose, judgement
 from dcplab.judge.judgement import Judgement
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result, sentences
+from dcplab.reference import ENDLESS_S, Reference, References
 from dcplab.sandbox import pool
 from dcplab.sandbox.attempts import attempt, compiles
-from dcplab.sandbox.reference import ENDLESS_S, Reference, References
 
 Note = Callable[[str], None]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dcplab import checking
+from dcplab import checking, reference
 from dcplab.course import catalog
 from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
-from dcplab.sandbox import pool, reference
+from dcplab.sandbox import pool
 
 KERNELS = [(lab, part) for lab in catalog.labs() for part in lab.parts if isinstance(part.cases(Draw(1))[0], Launch)]
 

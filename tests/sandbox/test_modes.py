@@ -29,9 +29,9 @@ def pretend_gpu(monkeypatch):
     """Runs asked for on a GPU are made on the CPU, and do not see loads, as a GPU does not. Gives the modes asked for."""
     asked, real = [], pool.run
 
-    def run(programs, cases, mode, **how):
+    def run(programs, cases, mode, *how):
         asked.append((mode, len(programs)))
-        ran = real(programs, cases, "cpu", **how)
+        ran = real(programs, cases, "cpu", *how)
         for record in ran.records if mode == "gpu" else ():
             record["events"] = [e for e in record.get("events", []) if e.get("op") != "load"]
         return ran
@@ -62,8 +62,8 @@ def test_an_index_that_a_gpu_only_asserts_is_named_as_on_a_cpu(monkeypatch):
     """A stand-in for a GPU: an IndexError there is a fault that names nothing and ends the child."""
     real = pool.run
 
-    def run(programs, cases, mode, **how):
-        ran = real(programs, cases, "cpu", **how)
+    def run(programs, cases, mode, *how):
+        ran = real(programs, cases, "cpu", *how)
         ended, kept = set(), []
         for record in ran.records if mode == "gpu" else ():
             if record["program"] in ended:

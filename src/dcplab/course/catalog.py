@@ -13,11 +13,11 @@ from pathlib import Path
 
 from dcplab import paths
 from dcplab.course import bank, lab_source
+from dcplab.course.driver_source import source_of
 from dcplab.course.key import Key
 from dcplab.course.model import Part, Right, Wrong
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract
-from dcplab.sandbox.driver_source import source_of
 
 _NAME = re.compile(r"\d\d_\w+")
 _PART_FILE = re.compile(r"\d+[a-z]+")

@@ -18,7 +18,7 @@ from dcplab.grade.read import Submission, read
 from dcplab.grade.rows import Row, student_of
 from dcplab.notebook.extract import extract
 from dcplab.present import check_result
-from dcplab.sandbox.reference import References
+from dcplab.reference import References
 
 Keys = Mapping[str, Sequence[Key]]  # of each lab, by its name: what its parts are held against, in order
 

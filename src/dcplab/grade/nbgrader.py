@@ -20,7 +20,7 @@ from dcplab.course import catalog
 from dcplab.course.seeded import fresh_seed
 from dcplab.grade import grader
 from dcplab.present import check_result
-from dcplab.sandbox.reference import References
+from dcplab.reference import References
 
 SEED = fresh_seed()  # one a run of `nbgrader autograde`, as of `dcplab grade`
 KEPT = References()

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from dcplab.course.driver_source import source_of
 from dcplab.course.model import Part
 from dcplab.course.trial import LOGIC, Trial
 from dcplab.notebook.extract import Program
 from dcplab.sandbox import pool
-from dcplab.sandbox.driver_source import source_of
 
 CHILDREN, FEW = 8, 4  # children a bank is dealt out to, at most; programs that are worth one
 
@@ -129,14 +129,12 @@ def _one_by_one(
     A child of many has less time than the sum of their limits, so who is at work when it is over runs once more, alone.
     """
     trials: list[Trial] = []
-    alone = False
+    alone, rules = False, pool.Rules(source_of(part.drive), part.may_import)
     while len(trials) < len(programs):
         rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
         sources = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in rest]
         patience = wall_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and short
-        ran = pool.run(
-            sources, packed, mode, wall_s=patience, drive=source_of(part.drive), may_import=part.may_import, note=note
-        )
+        ran = pool.run(sources, packed, mode, patience, rules, note)
         done = [_trial(ran, number, wall_s) for number in range(len(rest))]
         last = next((i for i, t in enumerate(done) if t.status != "done"), len(done) - 1)
         alone = done[last].status == "timeout" and last > 0
