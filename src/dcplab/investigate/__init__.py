@@ -1,5 +1,5 @@
-"""Lab 05's investigation: hidden cases and the tools to solve them, the incident record, the isolation matrix, the report's own
-size."""
+"""Gives lab 05 its investigation: hidden cases with tools to solve them, the incident record, the isolation matrix, and the
+incident at the report's own size."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from dcplab.investigate.tools import Case
 
 
 def seed() -> int:
-    """The learner's own seed: made once, kept with the progress."""
+    """Return the learner's own seed. The first call makes it and keeps it with the progress."""
     return _cases.learner_seed()
 
 
 def case(n: int, seed: int | None = None) -> Case:
-    """Case 1, 2 or 3 of a seed, by default of the learner's own: shown, it is the symptom; its methods are the tools."""
+    """Return case 1, 2 or 3 of a seed, by default of the learner's own. Displayed, a case is its symptom; its methods are the
+    tools."""
     return Case(n, _cases.learner_seed() if seed is None else seed)
 
 
 def incident(seed: int | None = None) -> Incident:
-    """The unpatched server of a seed (by default the learner's), and the same with every patch: what a record is about."""
+    """Run the unpatched server of a seed (by default the learner's), and the same server with every patch. A record is about
+    this run."""
     return replay(_cases.learner_seed() if seed is None else seed)
 
 

@@ -1,4 +1,4 @@
-"""Every access of a run, in order, with the numbers that a person compares: nothing here says which of them is wrong."""
+"""Records every access of a run, in order, with the numbers that a person compares. It does not say which access is wrong."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.space_tags import Space, space_of
 
-MOST_RUNS = 40  # of neighbouring indices, kept of one access
+MOST_RUNS = 40  # runs of neighbouring indices kept for one access
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One access. ``runs``: the indices used, ascending, neighbours joined to ``(first, last)``; the first `MOST_RUNS` of them.
+    """One access.
 
-    ``loc``: the loc of the token that the smallest index is for; None where an index is of a buffer of this step only, or a
-    slot that no token has. ``space``: what the buffer is indexed by.
+    ``runs``: the indices used, ascending, neighbours joined to ``(first, last)``; only the first `MOST_RUNS`.
+    ``loc``: the loc of the token that the smallest index belongs to. It is None where the index counts a buffer of this step
+    only, or names a slot that holds no token.
+    ``space``: the index space of the buffer.
     """
 
     step: int
@@ -34,7 +36,7 @@ class Seen:
 
 
 class Recorder:
-    """``attach`` it to a server that watches; ``seen`` grows as the server runs."""
+    """Notes accesses: ``attach`` it to a server that watches, and ``seen`` grows while the server runs."""
 
     def __init__(self):
         self.seen: list[Seen] = []
@@ -49,7 +51,7 @@ class Recorder:
                 return
             given = space_of(index)
             low = int(used[0])
-            # A row counts on one rank: it and the rank give the loc back. With one rank the two are the same.
+            # A row is counted within one rank, so rank and row together give the loc. With one rank, row and loc are the same.
             loc = {Space.LOC: low, Space.ROW: low * dcp_size + rank}.get(given)
             where = (watcher.step, watcher.phase, rank, op, write, buffer.name, buffer.space)
             self.seen.append(Seen(*where, len(used), low, int(used[-1]), _runs(used.tolist()), buffer.slots, loc))
@@ -58,7 +60,7 @@ class Recorder:
 
 
 def _runs(values: list[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending numbers as runs of neighbours."""
+    """Join ascending numbers to runs of neighbours, ``(first, last)``."""
     found: list[list[int]] = []
     for v in values:
         if found and found[-1][1] == v - 1:

@@ -1,8 +1,8 @@
-"""A faulty server held against one with a single rank, layer by layer, step by step.
+"""Compares a faulty server with a server of one rank, layer by layer and step by step.
 
-Both get the same requests and, since their allocators have the same pages, the same locs. So what a loc's token has left in a
-layer (its index-K, its c-KV) can be compared loc by loc, and what a layer computes (top-k, output) row by row. After the first
-wrong word the two are fed different tokens, so nothing is compared after it.
+Both servers get the same requests. Their allocators have the same pages, so a request gets the same locs on both. What a token
+has left in a layer (its index-K, its c-KV) can therefore be compared loc by loc, and what a layer computes (top-k, output)
+token by token. The comparison ends after the first wrong word: from there on the two servers are fed different tokens.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from dcplab.investigate.hidden_cases import Setup
 from dcplab.investigate.local_faults import Fault
 
 QUANTITIES = ("index-K", "c-KV", "top-k", "output")
-CLOSE = 2e-2  # of an output, bf16: merging ranks rounds, a wrong key does not stay below this
+CLOSE = 2e-2  # tolerance of a bf16 output: merging ranks rounds by less, a wrong key changes more
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one step left behind. ``values[quantity][layer]``: checksums a loc, positions, or outputs."""
+    """The state that one step left behind. ``values[quantity][layer]``: checksums by loc, positions, or outputs."""
 
     phase: str
     values: dict[str, list[torch.Tensor]]
-    held: torch.Tensor  # bool, by loc: somebody holds it
-    words: tuple[tuple[int, ...], ...]  # of every request so far
+    held: torch.Tensor  # bool, by loc: a request or the prefix cache holds it
+    words: tuple[tuple[int, ...], ...]  # the words of every request so far
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first step at which a layer's quantity differs, and how many locs, or rows, of how many."""
+    """The first step at which a layer's quantity differs. ``count`` of ``of`` locs, or tokens, differ."""
 
     step: int
     phase: str
@@ -46,11 +46,12 @@ class Difference:
 
 
 class _Stop(Exception):
-    """Nothing after this step can be compared."""
+    """Ends the comparison: nothing after this step can be compared."""
 
 
 def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int, str], Difference], int]:
-    """``{(layer, quantity): Difference}`` of all that differ up to the first wrong word, and the step of that (0: none)."""
+    """Return ``{(layer, quantity): Difference}`` for all that differ up to the first wrong word, and the step of that word (0:
+    none)."""
     right: list[Step] = []
     _play(setup, local_faults.single(setup.config), Fault(), lambda step: say(f"one rank, step {step}"), right.append)
     found: dict[tuple[int, str], Difference] = {}
@@ -73,12 +74,12 @@ def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int,
 
 
 def _play(setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int], None], after: Callable[[Step], None]) -> None:
-    """The setup's story on a server; ``after`` every step, what it left behind."""
+    """Play the setup's story on a server. Call ``after`` with the `Step` that each step left behind."""
     selected: list[torch.Tensor] = []
     requests: dict[int, Request] = {}
 
     def note(layer: int, rank: int, positions: torch.Tensor) -> None:
-        if rank == 0:  # index-K is replicated, so another rank's top-k is the same
+        if rank == 0:  # index-K is replicated, so every rank has the same top-k
             selected.append(positions.clone())
 
     def step(when: str, engine: Engine) -> None:
@@ -96,16 +97,17 @@ def _play(setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int],
 
 
 def _held(engine: Engine) -> torch.Tensor:
-    """By loc: whether it holds a token of a running request or of the prefix cache."""
+    """Return a bool for each loc: it holds a token of a running request or of the prefix cache."""
     pages = torch.tensor([page > 0 and engine.allocator.holders(page) > 0 for page in range(engine.allocator.pages + 1)])
     held = pages.repeat_interleave(engine.config.width)
-    for request in engine.running:  # its pages are there before its tokens are
+    for request in engine.running:  # a request gets its pages before its tokens are stored
         held[engine.allocator.locs(request.pages, request.stored, len(request.pages) * engine.config.width)] = False
     return held
 
 
 def _ckv(engine: Engine) -> list[torch.Tensor]:
-    """Checksums ``[1, locs]`` of c-KV, read where the rules say that it is: on its owner, at loc // D. Layer by layer."""
+    """Return checksums ``[1, locs]`` of c-KV, one tensor a layer. Reads each loc where the rules put it: on its owner, in row
+    loc // D."""
     d, rows = engine.config.dcp_size, (engine.allocator.pages + 1) * engine.config.page_size
     found = []
     for layer in range(engine.config.layers):
@@ -117,7 +119,8 @@ def _ckv(engine: Engine) -> list[torch.Tensor]:
 
 
 def _index_k(engine: Engine) -> list[torch.Tensor]:
-    """Checksums ``[ranks, locs]`` of index key and scale, as a kernel that guards nothing reads them. Layer by layer."""
+    """Return checksums ``[ranks, locs]`` of index key and scale, one tensor a layer. Reads without a guard, as the kernel
+    does."""
     locs = torch.arange((engine.allocator.pages + 1) * engine.config.width)
     found = []
     for layer in range(engine.config.layers):
@@ -133,16 +136,16 @@ def _index_k(engine: Engine) -> list[torch.Tensor]:
 
 
 def _checksum(words: torch.Tensor) -> torch.Tensor:
-    """``[n, k]`` int64 -> ``[n]``: exact for equality up to chance, wraps around."""
+    """Sum ``[n, k]`` int64 words to checksums ``[n]`` that wrap around. Unequal words collide only by chance."""
     gen = torch.Generator().manual_seed(1)
     odd = torch.randint(-(2**62), 2**62, (words.shape[1],), generator=gen) * 2 + 1
     return (words * odd).sum(1)
 
 
 def _differ(quantity: str, got: torch.Tensor, want: torch.Tensor, held: torch.Tensor) -> tuple[int, int] | None:
-    """How many of how many differ, or None."""
+    """Return (how many differ, of how many), or None where all agree."""
     if quantity in ("index-K", "c-KV"):
-        unlike, of = (got != want).any(0) & held, int(held.sum())  # on any rank; the other server has one
+        unlike, of = (got != want).any(0) & held, int(held.sum())  # a difference on any rank counts
     elif quantity == "top-k":
         unlike, of = (got != want).any(-1), len(want)
     else:

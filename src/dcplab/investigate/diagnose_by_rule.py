@@ -1,6 +1,7 @@
-"""What to say of a learner's answer: which of the six names of a case is wrong, and how; which figure of a record is, and how.
+"""Words the mistake in a learner's answer: which of the six names of a case, or which figure of a record, is wrong, and how.
 
-Pure: from what was said and what is true to a sentence. The sentence names the mistake and not the answer.
+All functions but `truth` are pure: they turn an answer and the truth into a sentence. The sentence names the mistake and never
+the right answer.
 """
 
 from __future__ import annotations
@@ -15,22 +16,24 @@ from dcplab.investigate.records import FIELDS, Finding, Value
 
 NAMES = ("buffer", "op", "rank", "loc", "row", "rows_available")
 WRITERS = {"write_ckv", "write_index_k", "load_cpu_copy"}
-MACHINE = {"dcplab": r"\d+\.\d+.*", "torch": r"\d+\.\d+.*"}  # figures of the machine that the record was made on
+MACHINE = {"dcplab": r"\d+\.\d+.*", "torch": r"\d+\.\d+.*"}  # figures that depend on the machine where the record was made
 
 
 def truth(n: int, seed: int) -> dict:
-    """``buffer``, ``op``, ``rank``, ``loc``, ``row``, ``rows_available`` of the first wrong operation of a case, and the
-    ``defect``. Runs the case's server, as its watcher is who knows."""
+    """Run the server of a case and return what its watcher knows of the first wrong operation.
+
+    Keys: ``buffer``, ``op``, ``rank``, ``loc``, ``row``, ``rows_available``, and ``defect``.
+    """
     return hidden_cases.truth_of(hidden_cases.found(n, seed))
 
 
 def marks(said: Mapping, truth: Mapping) -> dict[str, bool]:
-    """Name -> whether it is right. Spelling counts, case and spaces around do not."""
+    """Mark each name as right or not. Spelling counts; case and surrounding spaces do not."""
     return {name: _plain(said.get(name)) == _plain(truth[name]) for name in NAMES}
 
 
 def name_of_the_mistake(n: int, said: Mapping, truth: Mapping, config: ServerConfig) -> str | None:
-    """One sentence on the six names given for case ``n``, or None where all are right."""
+    """Return one sentence on the six names given for case ``n``, or None where all are right."""
     given = {k: said.get(k) for k in NAMES}
     if missing := [k for k in NAMES if given[k] is None]:
         return f"Case {n} is not named yet: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing."
@@ -109,13 +112,13 @@ def figures_under(heading: str) -> list[str]:
 
 
 def as_elsewhere(finding: Finding) -> bool:
-    """A version is that of the machine where the record was made, which need not be the one where it is checked."""
+    """Return True for a version that is wrong here but well formed: the record may come from a machine with other versions."""
     pattern = MACHINE.get(finding.key)
     return finding.outcome == "wrong" and pattern is not None and re.fullmatch(pattern, finding.said) is not None
 
 
 def figure_of_the_mistake(findings: Sequence[Finding], figures: Mapping[str, Value]) -> str | None:
-    """One sentence on the first of these findings that is not right, or None."""
+    """Return one sentence on the first of these findings that is not right, or None."""
     bad = next((f for f in findings if f.outcome != "right" and not as_elsewhere(f)), None)
     if bad is None:
         return None
@@ -125,7 +128,7 @@ def figure_of_the_mistake(findings: Sequence[Finding], figures: Mapping[str, Val
     return f"{bad.key}: {says}" if says else f"{bad.key} is not what the run shows."
 
 
-# Figure -> (another figure that people put there, what to say then).
+# Figure -> (another figure that learners put in its place, the sentence for that mistake).
 _TAKEN_FOR = {
     "largest_loc": (("largest_legal_loc", "that is what the allocator may issue; how far did it go?"),
                     ("ckv_rows", "that counts rows; the watermark is a loc that held a token."),
@@ -176,7 +179,7 @@ def _plain(value: object) -> str:
 
 
 def seed_sentence(seed: object) -> str | None:
-    """Why this is no seed, or None."""
+    """Return a sentence that says why this is no seed, or None."""
     if isinstance(seed, int) and not isinstance(seed, bool):
         return None
     return f"{'None' if seed is None else repr(seed)} is no seed: put the number that your cases show."

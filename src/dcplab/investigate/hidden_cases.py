@@ -1,12 +1,14 @@
-"""Three servers that misbehave. A seed decides what is wrong with each, where, how large it is, and what it is asked.
+"""Draws three servers that misbehave. A seed decides what is wrong with each, where, how large the server is, and its
+questions.
 
-Case 1, 2 and 3 of a seed are one of each kind, in an order that the seed decides too:
+Cases 1, 2 and 3 of a seed are one of each kind. The seed decides their order too:
 
-* *size*: a buffer is too small for the indices that it is given;
-* *convention*: one layer writes and reads by one wrong rule, so that it agrees with itself;
-* *half*: one operation of one layer, of one rank or of all, keeps to another rule than the rest.
+* *size*: a buffer is too small for the indices that it gets;
+* *convention*: one layer writes and reads by the same wrong rule, so it agrees with itself;
+* *half*: one operation of one layer, on one rank or on all, follows another rule than the rest.
 
-Layer 0 is never the one at fault. A case that shows nothing is drawn anew, so each one is a wrong answer or a dead server.
+Layer 0 is never at fault. A case whose fault has no visible effect is drawn anew, so each case gives a wrong answer or ends its
+server.
 """
 
 from __future__ import annotations
@@ -33,16 +35,16 @@ from dcplab.investigate.local_faults import Fault
 
 COUNT = 3
 LEVEL = "above"
-TOPK = 32  # half of what the other small servers have: a case has to be played often, and soon
+TOPK = 32  # half of the other small servers' top-k: a case is played often and must be quick
 KINDS = ("size", "convention", "half")
 HALVES = ("ckv_write", "read", "extend", "mixed", "retract")
 MOST_DRAWS = 20
-KEPT = ("investigation", "cases")  # where the learner's seed lies in the progress file: no reset of a part changes it
+KEPT = ("investigation", "cases")  # place of the learner's seed in the progress file; resetting a part does not touch it
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One server and what it will be asked. ``salt`` makes the words; ``retract``: memory pressure takes a request off once."""
+    """One server and its questions. ``salt`` makes the words. ``retract``: memory pressure takes a request off once."""
 
     config: ServerConfig
     fault: Fault
@@ -52,7 +54,8 @@ class Setup:
 
 @dataclass(frozen=True)
 class Run:
-    """A story that a server with a fault went through. ``seen``: every access, in order; ``monitors``: one an act."""
+    """The record of a story on a faulty server. ``seen``: every access, in order. ``monitors``: the monitor's counts for each
+    act."""
 
     setup: Setup
     outcome: Outcome
@@ -66,12 +69,12 @@ class Run:
 
     @property
     def first_wrong(self) -> Access | None:
-        """The first access with an index of the wrong space, or outside its buffer: the watcher's word."""
+        """Return the first access that the watcher finds wrong: its index is of the wrong space, or outside the buffer."""
         return next(iter(self.engine.watcher.wrong), None)
 
 
 def learner_seed() -> int:
-    """The seed of this learner's cases: made once, kept in the progress file."""
+    """Return the seed of this learner's cases. The first call makes it and keeps it in the progress file."""
     known = progress_file.part(*KEPT).get("seed")
     if isinstance(known, int):
         return known
@@ -86,7 +89,7 @@ def learner_seed() -> int:
 
 
 def draw(n: int, seed: int, attempt: int = 0) -> Setup:
-    """The setup of case ``n``. The same arguments give the same setup on every machine."""
+    """Return the setup of case ``n``. The same arguments give the same setup on every machine."""
     order = random.Random(f"order {seed}").sample(KINDS, COUNT)
     r = random.Random(f"case {n} of {seed}, {attempt}")
     d, p = r.choice(((2, 4), (2, 5), (2, 6), (2, 7), (3, 4), (3, 5), (4, 3), (4, 4)))
@@ -106,7 +109,7 @@ def draw(n: int, seed: int, attempt: int = 0) -> Setup:
 
 @functools.lru_cache(maxsize=9)
 def found(n: int, seed: int) -> Run:
-    """Case ``n`` as its server ran it: drawn anew until something can be seen of the fault."""
+    """Return case ``n`` as its server ran it. Draws anew until the fault has a visible effect."""
     if n not in range(1, COUNT + 1):
         raise CourseError(f"There are cases 1 to {COUNT}, not {n!r}.")
     if not isinstance(seed, int) or isinstance(seed, bool):
@@ -120,7 +123,7 @@ def found(n: int, seed: int) -> Run:
 
 
 def recorded(setup: Setup, say=lambda text: None) -> Run:
-    """Play a setup on a fresh server and note every access."""
+    """Play a setup on a fresh server and record every access."""
     recorder, acts = Recorder(), {}
 
     def step(when: str, engine: Engine) -> None:
@@ -135,12 +138,12 @@ def recorded(setup: Setup, say=lambda text: None) -> Run:
 
 
 def play(engine: Engine, setup: Setup, step=None) -> Outcome:
-    """The story of a setup on a server that is there; it may have the setup's pages on another number of ranks."""
+    """Play a setup's story on a given server. The server may spread the setup's pages over another number of ranks."""
     return scenario.story(engine, LEVEL, step, salt=setup.salt, retract=setup.retract, like=setup.config)
 
 
 def _apart(totals: dict[str, Monitor]) -> dict[str, Monitor]:
-    """What the monitor counted in each act, from its sums at the end of each."""
+    """Split the monitor's running totals, taken at the end of each act, into the counts of each act."""
     before, each = Monitor(), {}
     for when, now in totals.items():
         each[when] = Monitor(**{k: v - getattr(before, k) for k, v in vars(now).items()})
@@ -149,10 +152,10 @@ def _apart(totals: dict[str, Monitor]) -> dict[str, Monitor]:
 
 
 def truth_of(run: Run) -> dict:
-    """The first wrong operation: whose, on what, and the first index that is wrong in it.
+    """Return the first wrong operation, its buffer, and the first index that is wrong in it.
 
-    ``loc``: the loc of the token that the index was for; ``row``: the index as it was used, in the buffer's own count;
-    ``rows_available``: how many of those the buffer has. ``defect``: the switches that are on.
+    ``loc``: the loc of the token that the index belongs to. ``row``: the index as it was used, counted within the buffer.
+    ``rows_available``: the buffer's size in the same count. ``defect``: the switches that are on.
     """
     access = run.first_wrong
     index = access.low if access.misuse else access.first
@@ -169,7 +172,7 @@ def truth_of(run: Run) -> dict:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """torch with one thread: the tensors are tiny, and threads would wait for each other."""
+    """Run torch with one thread. The tensors are tiny; more threads would only wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,4 +1,5 @@
-"""The incident of #36886 on a small server of the learner's own, and the same with every patch: what a record is about."""
+"""Replays the incident of #36886 on a small server of the learner's own, and the same with every patch. A record is about such
+a run."""
 
 from __future__ import annotations
 
@@ -23,8 +24,11 @@ RAN_ON = "CPU (torch), all ranks in one process"
 
 
 class Incident(Words):
-    """A run with some patches missing, and one with none. ``config``, ``patches`` (in force), ``outcome``, ``fixed``,
-    ``watcher``, ``versions``. Shown, it is the whole story."""
+    """A run with some patches missing, beside a run with every patch. Displayed, it tells the whole story.
+
+    Attributes: ``config``, ``patches`` (those in force), ``outcome``, ``fixed`` (the outcome with every patch), ``watcher``,
+    ``versions``.
+    """
 
     def __init__(self, config: ServerConfig, patches: Set[str], outcome: Outcome, fixed: Outcome, watcher: Watcher):
         self.config, self.patches, self.outcome, self.fixed = config, frozenset(patches), outcome, fixed
@@ -33,12 +37,13 @@ class Incident(Words):
 
     @property
     def device(self) -> str:
-        """Where it ran."""
+        """Name the device of the run: always "cpu"."""
         return "cpu"
 
     @property
     def writes_outside(self) -> dict[str, tuple[int, int]]:
-        """By buffer: places beyond it that all ranks together meant to write (each as often as it was), and bytes a place."""
+        """Map each buffer to (places beyond it that all ranks together meant to write, bytes a place). A place written twice
+        counts twice."""
         each = {s.name: s.row_bytes // s.slots_per_row for s in specs(self.config)}
         found: dict[str, tuple[int, int]] = {}
         for (op, buffer), count in self.watcher.outside.items():
@@ -47,12 +52,12 @@ class Incident(Words):
         return found
 
     def counts(self, fixed: bool = False) -> dict[str, str]:
-        """Right answers of those given, act by act: ``{"fresh": "3/3", ...}``."""
+        """Count right answers of those given, act by act: ``{"fresh": "3/3", ...}``."""
         out = self.fixed if fixed else self.outcome
         return {act: incident_report.counts(out, act) for act in ("fresh", "long", "again")}
 
     def data(self) -> dict:
-        """The run as plain data: what `engine.incident_report.outcome_data` has, and the server."""
+        """Return the run as plain data: the fields of `engine.incident_report.outcome_data`, and the server."""
         c = self.config
         return {
             "server": {"dcp_size": c.dcp_size, "page_size": c.page_size, "size": c.size, "layers": c.layers, "topk": c.topk},
@@ -67,7 +72,7 @@ class Incident(Words):
     def _text(self) -> str:
         missing = frozenset(switches.PATCHES) - self.patches
         told = incident_report.incident(self.config, missing, hidden_cases.LEVEL, replace(self.outcome, seconds=0.0), RAN_ON)
-        lines = [line for line in told.split("\n")[:-1] if not line.startswith("defects:")]  # the last says seconds
+        lines = [line for line in told.split("\n")[:-1] if not line.startswith("defects:")]  # the last line gives seconds
         m = self.outcome.metrics
         lines.append(f"{m.steps} steps, {m.extended} tokens extended, {m.cached} found in the prefix cache")
         lines += ["", "Writes beyond their buffers, all ranks:"]
@@ -80,7 +85,7 @@ class Incident(Words):
 
 @functools.lru_cache(maxsize=4)
 def replay(seed: int) -> Incident:
-    """The unpatched server of a seed: its D, P, C and words are the seed's."""
+    """Run the unpatched server of a seed. The seed decides its D, P, C and words."""
     r = random.Random(f"incident {seed}")
     d, p = r.choice(((2, 4), (2, 5), (2, 6), (3, 4), (3, 5), (4, 4)))
     size = scenario.default_size(p, d) + r.randrange(12) * p
@@ -93,7 +98,7 @@ def replay(seed: int) -> Incident:
 
 
 def of_case(run: hidden_cases.Run) -> Incident:
-    """The incident that a case is."""
+    """Wrap the run of a hidden case as an incident."""
     return _pair(run.setup, run)
 
 

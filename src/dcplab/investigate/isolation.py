@@ -1,6 +1,6 @@
-"""The isolation matrix, small: some subsets of the five patches of #36989 at some watermarks, predicted, run, and explained.
+"""Runs a small isolation matrix: some subsets of the five patches of #36989 at some watermarks, predicted, run, and explained.
 
-`docs/isolation.md` has all 32 subsets. Here are the ones that teach something, on a server small enough for a notebook.
+`docs/isolation.md` has all 32 subsets. This module has the ones that teach something, on a server small enough for a notebook.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SUBSETS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Row:
-    """One server to run: the ``patches`` that it has, by name, and how far the long requests push its watermark."""
+    """One server to run: its ``patches``, by name, and how far the long requests push its watermark."""
 
     subset: str
     patches: frozenset[str]
@@ -53,13 +53,13 @@ class Row:
 
     @property
     def id(self) -> str:
-        """What a prediction is given for, as in ``"write+read, above"``."""
+        """Name the row as predictions do, as in ``"write+read, above"``."""
         return f"{self.subset}, {self.level}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a row's server did. ``fresh``, ``long``, ``again``: right answers of those given, as "3/3", or "-"."""
+    """The result of a row's server. ``fresh``, ``long``, ``again``: right answers of those given, as "3/3", or "-"."""
 
     row: Row
     verdict: str
@@ -73,7 +73,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Score:
-    """Predictions against a run. ``surprises``: (what was predicted, the result) where they differ."""
+    """Predictions compared with a run. ``surprises``: (the prediction, the result) where they differ."""
 
     agreed: int
     of: int
@@ -85,7 +85,7 @@ class Score:
 
 
 def matrix_rows() -> tuple[Row, ...]:
-    """The rows, in order."""
+    """Return the rows, in order."""
     return tuple(Row(name, patches, level) for name, patches, levels in _SUBSETS for level in levels)
 
 
@@ -94,8 +94,11 @@ def run_matrix(
     progress: Callable[[int, int, Result | None], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Result]:
-    """Run rows (all, by default) one after another. ``progress(done, of, result)`` is called before the first and after each;
-    where ``stop()`` turns true no further row is begun. A row that has been run in this process is not run again."""
+    """Run rows (all, by default) one after another, and return their results.
+
+    ``progress(done, of, result)`` is called before the first row and after each. No further row begins once ``stop()`` is true.
+    A row that this process has run already is not run again.
+    """
     wanted = matrix_rows() if rows is None else tuple(rows)
     results: list[Result] = []
     if progress:
@@ -110,14 +113,14 @@ def run_matrix(
 
 
 def ran(row: Row) -> Result:
-    """One row on a fresh server: the bodies of the long requests are stored, their last pages extended."""
+    """Run one row on a fresh server. The long requests store their bodies and extend their last pages."""
     if row not in _ran:
         _ran[row] = _run(row)
     return _ran[row]
 
 
 def known(rows: Sequence[Row]) -> list[Result]:
-    """The results of those rows that have been run in this process."""
+    """Return the results of those rows that this process has run."""
     return [_ran[row] for row in rows if row in _ran]
 
 
@@ -136,10 +139,14 @@ def _run(row: Row) -> Result:
 
 
 def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable | Picture:
-    """The table of all rows with your predictions (``{row id: verdict}``): run and stop, what agreed, and why the rest did not.
-    What this process has run already is filled in. Predictions that cannot be are a sentence, for a cell must not stop."""
+    """Show the table of all rows with your predictions (``{row id: verdict}``), buttons to run and to stop, and, after a run,
+    which predictions agreed and why the others did not.
+
+    Rows that this process has run already are filled in. Impossible predictions are told in a sentence and raise nothing, so
+    that the notebook goes on.
+    """
     from dcplab.viz.core.picture import notice
-    from dcplab.viz.views.matrix import live as matrix_live  # here, so that a grader needs no plotly
+    from dcplab.viz.views.matrix import live as matrix_live  # imported here, so that a grader needs no plotly
     from dcplab.viz.views.matrix.state import Cell
 
     try:
@@ -167,21 +174,21 @@ def _run_some(todo, starts, result, stop) -> None:
         starts(id)
         try:
             result(_told(ran(rows[id])))
-        except Exception as error:  # it costs its own row; the others are run
+        except Exception as error:  # a failure costs its own row only
             failed = failed or CourseError(f"{id}: {type(error).__name__}: {error}")
     if failed:
         raise failed
 
 
 def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:
-    """Row by row. A row without a prediction is not agreed with."""
+    """Score results row by row. A row without a prediction counts as not agreed."""
     said = checked(predictions)
     surprises = tuple((said.get(r.row.id, "nothing"), r) for r in results if said.get(r.row.id) != r.verdict)
     return Score(len(results) - len(surprises), len(results), surprises)
 
 
 def checked(predictions: Mapping[str, str]) -> dict[str, str]:
-    """Predictions by row id, in lower case. CourseError for a row or a verdict that there is not."""
+    """Return predictions by row id, in lower case. Raises CourseError for an unknown row or verdict."""
     if not isinstance(predictions, Mapping):
         raise CourseError(f"Predictions are a dict of row and verdict, not {type(predictions).__name__}.")
     ids = {row.id for row in matrix_rows()}

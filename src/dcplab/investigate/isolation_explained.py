@@ -1,4 +1,4 @@
-"""Why a server with some of the five patches does what it does, in words. Pure: from patches and what was seen to a text."""
+"""Explains in words the behaviour of a server with some of the five patches. Pure: turns patches and observations into text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ RULE = {True: "row = loc // D on the owner", False: "row = loc on every rank"}
 
 
 def because(patches: Set[str], verdict: str, largest_loc: int, rows: int, fresh: str) -> str:
-    """``rows``: C + P, what one rank's c-KV has. ``fresh``: right answers of those the fresh server gave, as "3/3"."""
+    """Explain one verdict. ``rows``: C + P, the rows of one rank's c-KV. ``fresh``: right answers of those that the fresh
+    server gave, as "3/3"."""
     write, read, extend = (name in patches for name in ("ckv_write", "read", "extend"))
     parts = [_ckv(write, read, extend, fresh)]
     if verdict == "alarm":

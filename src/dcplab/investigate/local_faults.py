@@ -1,7 +1,7 @@
-"""A fault in one place: a switch of `engine.defects`, on some layers and some ranks only, and the engine that has it.
+"""Puts a fault in one place: a switch of `engine.defects` on some layers and some ranks only, and the engine that has it.
 
-The engine's own switches hold for every layer and rank. A server in the field is seldom so tidy: one wrapper forgot to hand a
-flag on, one rank runs an older build. What is wrong there is the same; where it is wrong has to be found.
+The engine's own switches hold for every layer and rank. In the field, one wrapper forgets to pass a flag on, or one rank runs
+an older build. The mistake is the same, but its place has to be found.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
 
-# These are about sizes and bounds, so they hold for all layers and ranks.
+# These switches concern sizes and bounds, so they hold for all layers and ranks.
 WHOLE = frozenset({"index_k_size", "index_k_short", "assert", "assert_short"})
 EVERYWHERE = None
 
 
 @dataclass(frozen=True)
 class Fault:
-    """``defects``: switches of `engine.defects`. ``layers`` and ``ranks``: where; None is everywhere.
+    """Some defects and their place. ``defects``: switches of `engine.defects`. ``layers`` and ``ranks``: where; None is
+    everywhere.
 
     ``extend`` and ``mixed`` hold for all ranks, since ranks gather together.
     """
@@ -38,7 +39,8 @@ class Fault:
 
 @dataclass
 class FaultyRank(RankStep):
-    """The operations of a rank of which some do not localize. ``note(layer, rank, positions)`` is told what top-k selected."""
+    """The operations of a rank, some of which do not localize. ``note(layer, rank, positions)`` gets the positions that top-k
+    selected."""
 
     fault: Fault = Fault()
     note: Callable | None = None
@@ -63,7 +65,7 @@ class FaultyRank(RankStep):
 
 @dataclass
 class FaultyStep(LayerStep):
-    """A layer's step that says of itself, layer by layer, which collective defect it has."""
+    """A layer's step that reports, for each layer, which collective defect it has."""
 
     fault: Fault = Fault()
 
@@ -72,7 +74,7 @@ class FaultyStep(LayerStep):
 
 
 def paths(fault: Fault, note: Callable | None = None) -> Paths:
-    """The engine's own wiring, of a server that has the fault."""
+    """Return the engine's own wiring, for a server that has the fault."""
 
     def faulty(path):
         def run(step: LayerStep):
@@ -85,8 +87,10 @@ def paths(fault: Fault, note: Callable | None = None) -> Paths:
 
 
 def engine(config: ServerConfig, fault: Fault, note: Callable | None = None, **modes) -> Engine:
-    """A fresh server with the fault, on the CPU, all ranks in this process. ``note``: see `FaultyRank`. ``modes``: of `Engine`,
-    such as ``strict``."""
+    """Make a fresh server with the fault, on the CPU, all ranks in this process.
+
+    ``note``: see `FaultyRank`. ``modes``: arguments of `Engine`, such as ``strict``.
+    """
     built = Engine(config, fault.defects & WHOLE, Local(config.dcp_size), paths=paths(fault, note), **modes)
     if "retract" in fault.defects:
         for i, pool in enumerate(built.pools):
@@ -96,6 +100,9 @@ def engine(config: ServerConfig, fault: Fault, note: Callable | None = None, **m
 
 
 def single(config: ServerConfig) -> ServerConfig:
-    """The same server on one rank: its page is the allocator's page and it has as many of them, so the same requests get the
-    same locs, and loc and row are one."""
+    """Return the same server on one rank.
+
+    Its page is the allocator's page and it has as many of them, so the same requests get the same locs. On one rank, loc and
+    row are the same number.
+    """
     return replace(config, dcp_size=1, page_size=config.width, size=config.pages * config.width)

@@ -1,4 +1,4 @@
-"""A line that moves while a server runs: in a notebook a line of the cell's output, on a terminal a line of stderr."""
+"""Shows a line of progress while a server runs: below the cell in a notebook, on stderr in a terminal."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ACTS = {"fresh": "the questions", "long": "two long requests", "again": "the que
 
 
 def act(when: str, engine: Engine) -> str:
-    """Where a story is, in words."""
+    """Word the act, and the step, that a story has reached."""
     m = engine.metrics
     return f"{ACTS[when]}: step {m.steps}, {m.extended + m.decoded} tokens, largest loc {m.largest_loc}"
 
 
 @contextlib.contextmanager
 def line(title: str) -> Iterator[Callable[[str], None]]:
-    """``say(text)`` shows a text after ``title`` and takes the place of the one before; nothing is left when it ends."""
+    """Yield ``say(text)``, which shows a text after ``title`` in place of the text before. The line is removed at the end."""
     say, done = _shower(title)
     try:
         yield say
@@ -31,7 +31,7 @@ def line(title: str) -> Iterator[Callable[[str], None]]:
 
 
 def _shower(title: str) -> tuple[Callable[[str], None], Callable[[], None]]:
-    # A display of another thread would end up in whatever cell runs then; and a graded notebook keeps no progress.
+    # From another thread, a display would land in whichever cell runs at that time. A graded notebook keeps no progress.
     if threading.current_thread() is threading.main_thread() and not while_grading():
         if (handle := _handle()) is not None:
             return lambda text: handle.update(_both(f"{title}: {text}"), raw=True), lambda: handle.update(NOTHING, raw=True)
@@ -48,7 +48,7 @@ def _both(text: str) -> dict[str, str]:
 
 
 def _handle():
-    """A display that can be updated, where a notebook's kernel runs this; else None."""
+    """Return a display that can be updated, in a notebook's kernel; else None."""
     if "IPython" not in sys.modules:
         return None
     from IPython import get_ipython

@@ -1,8 +1,8 @@
-"""The incident record: eight headings, one figure a line, each of which a run can confirm or refute.
+"""Reads, fills and verifies the incident record: eight headings, one figure a line, each of which a run can confirm or refute.
 
-A record is a dict of `FIELDS` by key, or its text: ``key: value`` lines under headings. Its eight headings are what a report of
-such an incident needs so that somebody else can check it: revision, hardware and parallelism, requests and phase, locs,
-indices against real shapes, the first abnormal operation, the patches in force, and the results compared.
+A record is a dict of `FIELDS` by key, or its text: ``key: value`` lines under headings. The eight headings are what somebody
+else needs to check a report of such an incident: revision, hardware and parallelism, requests and phase, locs, indices against
+real shapes, the first abnormal operation, the patches in force, and the results compared.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Value = str | int
 
 @dataclass(frozen=True)
 class Field:
-    """One figure: its ``key``, the ``heading`` it stands under, ``what`` it is, and how a run says it."""
+    """One figure: its ``key``, its ``heading``, a description (``what``), and the function that reads it from a run."""
 
     heading: str
     key: str
@@ -32,7 +32,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the checker says of one figure. ``outcome``: right, wrong, missing, or unknown (there is no such figure)."""
+    """The verdict on one figure. ``outcome``: right, wrong, missing, or unknown (the record's key is no figure)."""
 
     key: str
     outcome: str
@@ -50,7 +50,7 @@ class Finding:
 
 
 def _of(access: Callable[[Incident], Access | None], name: str) -> Callable[[Incident], Value]:
-    """A figure of an access; "none" where there was none."""
+    """Read a figure from an access. The figure is "none" where there was no such access."""
 
     def value(run: Incident) -> Value:
         found = access(run)
@@ -73,7 +73,7 @@ def _outside(run: Incident) -> Access | None:
 
 
 def _buffer(run: Incident, kind: str) -> Watermark:
-    """The layer of a kind of buffer that met the largest index."""
+    """Return the watermark of the layer, among buffers of one kind, that got the largest index."""
     return max((w for w in run.outcome.watermarks if w.buffer.startswith(kind)), key=lambda w: w.highest)
 
 
@@ -165,17 +165,17 @@ def _bytes(run: Incident) -> int:
 
 
 def figures(run: Incident) -> dict[str, Value]:
-    """Every figure of a run, by key, in order."""
+    """Return every figure of a run, by key, in order."""
     return {f.key: f.value(run) for f in FIELDS}
 
 
 def template() -> str:
-    """An empty record: a line a figure, with what it is behind a #."""
+    """Return an empty record: a line a figure, its description behind a #."""
     return _text({f.key: f"{'':<12}# {f.what}" for f in FIELDS})
 
 
 def filled(run: Incident) -> str:
-    """The record of a run, filled in."""
+    """Return the record of a run, filled in."""
     return _text(figures(run))
 
 
@@ -189,7 +189,7 @@ def _text(values: Mapping[str, Value]) -> str:
 
 
 def parse(text: str) -> dict[str, str]:
-    """A record's text as a dict: ``key: value`` lines; headings, and what stands behind " #", are for people."""
+    """Parse a record's text into a dict. ``key: value`` lines count; headings and text behind " #" are ignored."""
     found: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         line = re.sub(r"(^|\s)#.*$", "", line).strip()
@@ -205,7 +205,7 @@ def parse(text: str) -> dict[str, str]:
 
 
 def verify(record: str | Mapping[str, object], run: Incident) -> list[Finding]:
-    """A record, text or dict, held against a run: a `Finding` for every figure there is, and for every key there is not."""
+    """Compare a record, text or dict, with a run. Returns a `Finding` for every figure, and for every key that is no figure."""
     said = parse(record) if isinstance(record, str) else {str(k): v for k, v in record.items()}
     found = []
     for f in FIELDS:
@@ -217,7 +217,7 @@ def verify(record: str | Mapping[str, object], run: Incident) -> list[Finding]:
 
 
 def _plain(text: str) -> str:
-    """Figures compare without case, thousands separators, quotes and spaces around commas and slashes."""
+    """Normalise a figure: case, thousands separators, quotes, and spaces around commas and slashes do not count."""
     text = re.sub(r"\s+", " ", text.strip().strip("'\"").lower())
-    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).removeprefix("torch.")  # a dtype as torch prints it
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).removeprefix("torch.")  # torch prints a dtype as torch.int64
     return re.sub(r"\s*([,/])\s*", r"\1", text)

@@ -1,6 +1,7 @@
-"""The report's own size, on a GPU: one button, and one to stop it. On a CPU the same story on a small server.
+"""Runs the incident at the report's own size on a GPU, with a button to start and a button to stop. A CPU runs the same story
+small.
 
-The server runs in a process of its own: the notebook's never touches the GPU, and a stop is the end of that process.
+The server runs in its own process. The notebook's process never touches the GPU, and to stop the server is to end its process.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ DEFECTS = {"unpatched": "as it was reported", "none": "with every patch"}
 
 
 def command(defects: str = "unpatched") -> tuple[list[str], str]:
-    """The words for ``./course`` that run it here, and a sentence that says what it is."""
+    """Return the words for ``./course`` that run the incident on this machine, and a sentence that describes the run."""
     if defects not in DEFECTS:
         raise CourseError(f"The server can run {' or '.join(DEFECTS)}, not {defects!r}.")
     here = mode.current()
@@ -40,7 +41,7 @@ def command(defects: str = "unpatched") -> tuple[list[str], str]:
     return ["incident", "--defects", defects, *(REPORT if gpu else TOY)], what
 
 
-# The kernel's end is the server's: PR_SET_PDEATHSIG, SIGKILL.
+# When the kernel dies, the system kills the server too: PR_SET_PDEATHSIG (1), SIGKILL (9).
 _LAUNCH = (
     "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); from dcplab.investigate import report_size_button; "
     "report_size_button.launched(sys.argv[1:])"
@@ -48,17 +49,20 @@ _LAUNCH = (
 
 
 def launched(words: Sequence[str]) -> None:
-    """The course's command line, in the server's own process. On a GPU one such server at a time, whoever starts it: in a
-    class that shares one, all would press at once, and no GPU holds ten."""
+    """Run the course's command line in the server's own process.
+
+    Only one such server runs on a GPU at a time, whoever starts it: a class that shares a GPU would start all at once, and no
+    GPU holds ten.
+    """
     from dcplab.sandbox import gpu_lock
 
     sys.argv[1:] = words
     with gpu_lock.turn("gpu" if "cuda" in words else "cpu", lambda text: print(text, file=sys.stderr, flush=True), large=True):
-        runpy.run_module("dcplab", run_name="__main__")  # as `python -m dcplab` does; it ends by SystemExit
+        runpy.run_module("dcplab", run_name="__main__")  # as `python -m dcplab` does; ends by SystemExit
 
 
 class Job:
-    """``./course`` with some words, until it ends or is stopped. ``says(line)`` gets each line of its progress as it comes."""
+    """``./course`` with some words, until it ends or is stopped. ``says(line)`` gets each progress line as it comes."""
 
     def __init__(self, words: Sequence[str], says: Callable[[str], None]):
         path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
@@ -84,7 +88,7 @@ class Job:
             self._says(line.strip())
 
     def wait(self) -> str:
-        """What it printed; if it failed, its last words."""
+        """Wait for the end and return the output. After a failure, return the last lines of stderr."""
         out = self._process.stdout.read()
         self._process.wait()
         self._reader.join(GRACE_S)
@@ -95,7 +99,7 @@ class Job:
         return out.rstrip()
 
     def stop(self) -> None:
-        """Ends the process; what it held is free when this returns."""
+        """End the process. Its memory is free when this returns."""
         self.stopped = True
         self._process.terminate()
         try:
@@ -106,7 +110,7 @@ class Job:
 
 
 class AtScale:
-    """Two buttons and what the server says; as text, how to run it from a terminal. ``run()`` runs it here and now."""
+    """Two buttons and the server's output. As text: how to run it from a terminal. ``run()`` runs it at once."""
 
     def __init__(self, defects: str):
         self.words, self.what = command(defects)
@@ -116,18 +120,18 @@ class AtScale:
         return f"{self.what}\n" + (self.result or f"Not run here. In a terminal: ./course {' '.join(self.words)}")
 
     def run(self) -> Words:
-        """Run it and wait: for where there are no buttons."""
+        """Run it and wait, where there are no buttons."""
         job = Job(self.words, lambda line: None)
         try:
             self.result = job.wait()
-        except BaseException:  # an interrupted cell leaves no server behind
+        except BaseException:  # an interrupted cell must leave no server behind
             job.stop()
             raise
         return Words(f"{self.what}\n\n{self.result}")
 
     @functools.cached_property
     def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
+        """Return the live view, an ipywidgets ``VBox``."""
         return _buttons(self)
 
     def _ipython_display_(self) -> None:
@@ -137,7 +141,7 @@ class AtScale:
         display({"text/html": page, "text/plain": repr(self)}, raw=True)
         try:
             view = self.widget._repr_mimebundle_()
-        except Exception as error:  # no ipywidgets, or nobody to talk to: the text is there already
+        except Exception as error:  # no ipywidgets, or no front end: the text is displayed already
             display({"text/plain": f"There are no buttons here ({type(error).__name__}: {error})."}, raw=True)
             return
         bundle, metadata = view if isinstance(view, tuple) else (view, {})
@@ -145,7 +149,8 @@ class AtScale:
 
 
 def at_scale(defects: str = "unpatched") -> AtScale:
-    """The incident at the report's size on a GPU, or small on a CPU; ``defects``: "unpatched", or "none" for every patch."""
+    """Offer the incident at the report's size on a GPU, or small on a CPU. ``defects``: "unpatched", or "none" for every
+    patch."""
     return AtScale(defects)
 
 

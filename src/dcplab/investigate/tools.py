@@ -1,4 +1,4 @@
-"""A case as a learner meets it: the symptom, and five tools. A tool runs the server anew and tells one thing, never the answer.
+"""Shows a case to a learner: the symptom, and five tools. A tool runs the server anew and tells one thing, never the answer.
 
 | tool | tells | keeps to itself |
 |---|---|---|
@@ -30,7 +30,7 @@ TITLES = {"fresh": "The server has just started.", "long": "Two long requests.",
 
 
 def tool(method: Callable[..., Shown]) -> Callable[..., Shown]:
-    """A method that runs a server and earns no points: left out where a notebook is graded."""
+    """Mark a method that runs a server and earns no points: it is skipped where a notebook is graded."""
 
     @functools.wraps(method)
     def told(case: Case, *args, **more) -> Shown:
@@ -40,7 +40,7 @@ def tool(method: Callable[..., Shown]) -> Callable[..., Shown]:
 
 
 class Case(Words):
-    """One hidden fault. Shown, it is what a user saw and what an operator knows."""
+    """One hidden fault. Displayed, it says what a user saw and what an operator knows."""
 
     def __init__(self, n: int, seed: int):
         self.n, self.seed = n, seed
@@ -50,7 +50,7 @@ class Case(Words):
 
     @property
     def requests(self) -> list[dict]:
-        """What was asked, in order: ``when``, ``name``, ``prompt``, ``answer`` (the right one) and ``got``."""
+        """List the questions in order, as dicts: ``when``, ``name``, ``prompt``, ``answer`` (the right one) and ``got``."""
         return [
             {"when": a.when, "name": a.question.name, "prompt": a.question.prompt, "answer": a.question.answer, "got": a.got}
             for a in self._run.outcome.answers
@@ -67,7 +67,7 @@ class Case(Words):
         buffer: str | None = None,
         op: str | None = None,
     ) -> Shown:
-        """Accesses in order, ``count`` of them from number ``start`` on; by default some around the first that is wrong.
+        """Show accesses in order: ``count`` of them from number ``start`` on, by default some around the first wrong one.
 
         ``step``, ``rank``, ``buffer`` and ``op`` show only those accesses.
         """
@@ -84,7 +84,7 @@ class Case(Words):
 
     @tool
     def strict(self) -> Shown:
-        """The first index that lies outside its buffer stops the server."""
+        """Run the server until the first index outside its buffer, which stops it."""
         engine = self._stopped("strict")
         error = engine.error
         if not isinstance(error, OutsideError):
@@ -98,7 +98,7 @@ class Case(Words):
 
     @tool
     def typed(self) -> Shown:
-        """The first index of one space that is used in another stops the server, before anything is stored."""
+        """Run the server until the first index of one space is used as another. The server stops before anything is stored."""
         engine = self._stopped("typed")
         error = engine.error
         if not isinstance(error, SpaceError):
@@ -116,7 +116,8 @@ class Case(Words):
 
     @tool
     def layers(self) -> Shown:
-        """Each layer held against a server with one rank that gets the same requests: where does what differ first?"""
+        """Compare each layer with a server of one rank that gets the same requests, and show where each quantity differs
+        first."""
         with progress_line.line(f"case {self.n}, layer by layer") as say:
             found, wrong = against_one_rank.layer_by_layer(self._run.setup, say)
         header = ("layer", *against_one_rank.QUANTITIES)
@@ -139,7 +140,7 @@ class Case(Words):
 
     @tool
     def lse(self) -> Shown:
-        """What the sharding monitor counted in the decode steps of each act."""
+        """Show what the sharding monitor counted in the decode steps of each act."""
         run = self._again("LSE monitor")
         rows = []
         for when, m in run.monitors.items():
@@ -170,7 +171,7 @@ class Case(Words):
 
 @dataclass(frozen=True)
 class _Stopped:
-    """How a server that refuses ended: the error or None, in which step (0: before the first) and phase."""
+    """The end of a server that refuses: the error or None, the step (0: before the first) and the phase."""
 
     error: Exception | None
     steps: int
@@ -178,7 +179,7 @@ class _Stopped:
 
 
 def _place(run: Run) -> int:
-    """The number of the first wrong access among all."""
+    """Return the number of the first wrong access in the list of all accesses."""
     a = run.first_wrong
     same = (a.step, a.phase, a.rank, a.op, a.write, a.buffer, a.low)
     return next(i for i, s in enumerate(run.seen) if (s.step, s.phase, s.rank, s.op, s.write, s.buffer, s.low) == same)
