@@ -1,1 +1,2 @@
-"""What a lab shows beside its exercises: one demonstration a module. What could end a process runs in one of its own."""
+"""Demonstrations that labs show beside their exercises, one a module. A demonstration that could end its process runs in a new
+one."""

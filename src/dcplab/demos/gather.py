@@ -1,6 +1,7 @@
-"""The smallest TileLang kernel that reads by index, with the compiler's guard and without it.
+"""Defines the smallest TileLang kernel that reads by index, and emits it with the compiler's guard and without it.
 
-TileLang reads a kernel's annotations as they are, so they must not be strings here.
+TileLang evaluates a kernel's annotations, so this module must not turn them into strings (no `from __future__ import
+annotations`).
 """
 
 import tilelang.language as T
@@ -9,7 +10,7 @@ GUARD_OFF = "tl.disable_safe_memory_legalize"
 
 
 def gather(*, width=8):
-    """``out[i, j] = pool[ids[i], j]``: ids are rows of ``pool``, and nothing in the source looks whether they are."""
+    """Build ``out[i, j] = pool[ids[i], j]``. ``ids`` are rows of ``pool``; nothing in the source checks their bounds."""
     rows, n = T.dynamic("rows"), T.dynamic("n")
 
     @T.prim_func
@@ -22,7 +23,7 @@ def gather(*, width=8):
 
 
 def cuda_sources() -> list[str]:
-    """The CUDA that TileLang emits for `gather`, guarded and not. No GPU and no nvcc are needed for that."""
+    """Return the CUDA that TileLang emits for `gather`, guarded and unguarded. Needs no GPU and no nvcc."""
     import tilelang
     from tilelang import tvm
 

@@ -1,4 +1,4 @@
-"""compute-sanitizer on an index-K write past the end: once as PyTorch allocates, once without its cache of allocations."""
+"""Runs compute-sanitizer on an index-K write past the end, with PyTorch's cache of allocations and without it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 
 
 def tool() -> str | None:
-    """Where compute-sanitizer is, or None."""
+    """Return the path of compute-sanitizer, or None."""
     home = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
     return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=os.path.join(home, "bin"))
 
 
 def write_past_the_end() -> str:
-    """A key of loc 256 into index-K of four pages, an allocation of its own. Called in a child, under the sanitizer."""
+    """Write a key of loc 256 into index-K of four pages, which is an allocation of its own. Called in a child, under the
+    sanitizer."""
     import torch
     from dcp_kernels.index_k import write_index_k
 
@@ -31,13 +32,13 @@ def write_past_the_end() -> str:
 
 
 def errors(report: str) -> int | None:
-    """The count in the sanitizer's summary line."""
+    """Read the count in the sanitizer's summary line."""
     found = re.search(r"ERROR SUMMARY: (\d+) error", report)
     return int(found[1]) if found else None
 
 
 def memcheck() -> Shown:
-    """Runs the sanitizer twice and says what it counted; without a GPU, or without the tool, says so."""
+    """Run the sanitizer twice and show its counts. Without a GPU, or without the tool, say so."""
     if mode.current().name != "gpu":
         return Shown(
             "compute-sanitizer watches a GPU, and there is none here, so nothing was run.\n"

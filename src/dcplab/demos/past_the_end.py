@@ -1,7 +1,7 @@
-"""An index in range and one past the end, given to torch, to a Triton kernel and to TileLang kernels. Runs in a child only.
+"""Gives an index in range and one past the end to torch, to a Triton kernel and to TileLang kernels. Runs in a child only.
 
-Index-K of four pages lies in front of somebody else's memory, in one allocation. Loc 200 is in its last page, loc 300 would be
-in a fifth.
+Index-K of four pages lies in front of somebody else's memory, in one allocation. Loc 200 is in the last page. Loc 300 would be
+in a fifth page.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import torch
 
 PAGE, PAGES, INSIDE, BEYOND = 64, 4, 200, 300  # slots a page, pages, and two locs
-NEIGHBOUR = 17  # what somebody else's bytes hold
+NEIGHBOUR = 17  # the value of every neighbour's byte
 
 
 def _memory(device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """(index-K, the neighbour's pages behind it): two views of one allocation."""
+    """Return (index-K, the neighbour's pages behind it): two views of one allocation."""
     slab = torch.full((2 * PAGES, PAGE * 132), NEIGHBOUR, dtype=torch.uint8, device=device)
     slab[:PAGES] = 0
     return slab[:PAGES], slab[PAGES:]
 
 
 def by_torch(device: str, loc: int) -> str:
-    """A key and its scale stored with torch's own indexing."""
+    """Store a key and its scale with torch's own indexing."""
     buf, _ = _memory(device)
     page, slot = torch.tensor([loc // PAGE], device=device), loc % PAGE
     try:
@@ -33,7 +33,7 @@ def by_torch(device: str, loc: int) -> str:
 
 
 def by_triton(device: str, loc: int) -> str:
-    """The course's own index-K writer, a Triton kernel."""
+    """Store a key with the course's own index-K writer, a Triton kernel."""
     from dcp_kernels.index_k import write_index_k
 
     buf, neighbour = _memory(device)
@@ -49,7 +49,7 @@ def by_triton(device: str, loc: int) -> str:
 
 
 def by_gather(device: str, row: int) -> str:
-    """A TileLang gather of a row: what it reads."""
+    """Gather a row with a TileLang kernel, and report the value read."""
     from dcp_kernels import tl_runtime
 
     from dcplab.demos.gather import gather
@@ -61,7 +61,7 @@ def by_gather(device: str, row: int) -> str:
 
 
 def by_indexer(device: str, page: int) -> str:
-    """The course's indexer and top-k, TileLang kernels: a request of four pages whose fourth id is ``page``."""
+    """Run the course's TileLang indexer and top-k for a request of four pages whose fourth id is ``page``."""
     from dcp_kernels.tl_indexer import indexer_logits_paged
     from dcp_kernels.tl_topk import topk_select
 
@@ -69,7 +69,7 @@ def by_indexer(device: str, page: int) -> str:
     buf = torch.zeros(PAGES, PAGE * 132, dtype=torch.uint8)
     keys = torch.randn(PAGES, PAGE, 128, generator=gen)
     q = torch.randn(1, 32, 128, generator=gen).to(torch.float8_e4m3fn).float()
-    keys[3, 8] = q[0].sum(0) / 4  # loc 200 is what the query looks for
+    keys[3, 8] = q[0].sum(0) / 4  # makes loc 200 the best match of the query
     buf[:, : PAGE * 128] = keys.to(torch.float8_e4m3fn).view(torch.uint8).view(PAGES, -1)
     buf.view(torch.float32)[:, PAGE * 32 :] = 1.0
     buf, dtype = buf.to(device), torch.float8_e4m3fn if device == "cuda" else torch.float16
@@ -82,7 +82,7 @@ def by_indexer(device: str, page: int) -> str:
     return f"{finite} of 64 logits of the page are numbers; top-4 {'has' if INSIDE in chosen else 'lacks'} position 200"
 
 
-# (what, how, in range, past the end). On a GPU torch's error is the end of the process's context, so it comes last.
+# (operation, function, index in range, index past the end). On a GPU torch's error ends the CUDA context, so torch comes last.
 TRIALS = (
     ("Triton writes loc {}", by_triton, INSIDE, BEYOND),
     ("TileLang reads row {} of 12", by_gather, 3, 29),
@@ -92,5 +92,5 @@ TRIALS = (
 
 
 def every_face(device: str) -> list[tuple[str, str]]:
-    """Each operation with both indices: (what was done, what happened)."""
+    """Run each operation with both indices. Returns (operation, what happened) for each run."""
     return [(what.format(at), run(device, at)) for what, run, *both in TRIALS for at in both]

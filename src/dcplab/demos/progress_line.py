@@ -1,4 +1,4 @@
-"""How far a demonstration is, on one line: under the cell in a notebook, on stderr in a terminal."""
+"""Shows the progress of a demonstration on one line: below the cell in a notebook, on stderr in a terminal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def steps(total: int, what: str) -> Iterator[Callable[[str], None]]:
-    """Gives a function to call before each of ``total`` steps, with a word for it. A notebook keeps the last line, a terminal
-    loses it; elsewhere nothing is said."""
+    """Yield a function to call before each of ``total`` steps, with a word for the step. A notebook keeps the last line, a
+    terminal removes it. Anywhere else nothing is shown."""
     tell, end = _teller()
     done = 0
 

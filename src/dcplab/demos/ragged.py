@@ -1,5 +1,5 @@
-"""What lab 04 shows beside its exercises: two requests in one extend, three batches of prefixes, a mixed batch, a real gather,
-real kernels."""
+"""Lab 04's demonstrations: two requests in one extend, three batches of prefixes, a mixed batch, a real gather, and real
+kernels."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dcplab.present.display import Shown
 
 NOT_GRADED = "Not run while the notebook is graded."
 MOST_RANKS = 8
-THEN = {"started": "they join", "joined": "they serve"}  # what the ranks do after a stage of theirs
+THEN = {"started": "they join", "joined": "they serve"}  # after each stage that ranks report: what they do next
 BATCHES = ((8, 4), (5, 3), (5, 4))  # prefix lengths: a slide's, then two of a real server's
-# Who meets the assert whose bound counts rows: (server, its defects).
+# Servers that meet the assert whose bound counts rows: (server, its defects).
 ASSERTS = (
     ("extend gathers nothing; bound in rows", "extend,assert"),
     ("extend gathers; bound in rows", "assert"),
@@ -25,9 +25,11 @@ ASSERTS = (
 
 
 def two_requests() -> Shown:
-    """Requests A and B in one extend step, on four servers: without the extend patch, with half of it (gathers, but uses
-    positions as they come), with half of it and a merge over ranks, and with all of it. Under the half patch only A is right.
-    Then the first wrong operation of the half patch, id by id."""
+    """Run requests A and B in one extend step on four servers, then show the half patch's first wrong operation, id by id.
+
+    The servers: without the extend patch; with half of it (it gathers, but uses positions as they come); with that half and a
+    merge over ranks; with all of it. Under the half patch only A is right.
+    """
     half = ragged_engine.serve(ragged_engine.as_they_come)
     merged = ragged_engine.serve(ragged_engine.as_they_come, merge=True)
     servers = (
@@ -56,7 +58,7 @@ def _said(run: Run, name: str) -> str:
 
 
 def _looks(run: Run) -> list[str]:
-    """A table of the looks of a run: what was picked, which id was used, what lies there."""
+    """Make a table of a run's looks: the picked position, the id used, and the token that lies there."""
     lines = [f"{'layer':>5}  {'request':<8}{'picked':<14}{'id used':>8}  {'lies there':<22}{'its ragged index':>16}"]
     for look in run.looks:
         picked = f"{look.request}{look.position} {ragged_engine.word(run, look.request, look.position)}"
@@ -70,8 +72,10 @@ def _looks(run: Run) -> list[str]:
 
 
 def strided() -> Shown:
-    """``[r::4]`` on the flat locs of a batch's prefixes, against the rows that each rank must read, for three batches: prefixes
-    8 and 4 (right), 5 and 3 (wrong rows), 5 and 4 (wrong locs, and by luck the right rows)."""
+    """Compare ``[r::4]`` on the flat locs of a batch's prefixes with the rows that each rank must read.
+
+    Three batches: prefixes 8 and 4 (right); 5 and 3 (wrong rows); 5 and 4 (wrong locs, but by luck the right rows).
+    """
     dcp_size = page_size = 4
     lines = [f"[CPU, torch] D {dcp_size}, P {page_size}: what rank r reads of the prefixes of a batch", ""]
     for lens in BATCHES:
@@ -114,8 +118,11 @@ def _ranges(locs: list[int], lens: tuple[int, ...]) -> str:
 
 
 def mixed() -> Shown:
-    """A mixed batch (A decodes while B's prompt is extended) with what #36989 left, PAGED ids for a gathered buffer, and
-    without; then the capacity assert, which is reached only by a server that gathers and uses RAGGED."""
+    """Run a mixed batch, in which A decodes while B's prompt is extended: once with PAGED ids for a gathered buffer, as #36989
+    left it, and once with RAGGED ids.
+
+    Then show the capacity assert, which only a server that gathers and uses RAGGED ids reaches.
+    """
     left, right = (ragged_engine.serve_mixed(ids) for ids in (ragged_engine.residue, ragged_engine.ragged))
     want = {"A": "old bridge . where", "B": "grey cloud all day"}
     lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; A decodes while B's prompt is extended", ""]
@@ -137,8 +144,11 @@ def mixed() -> Shown:
 
 
 def over_gloo(ranks: int = 4) -> Shown:
-    """The gather of two extend steps in one process, in ``ranks`` processes over gloo, and over NCCL where there are several
-    GPUs; whether all of them attended to the same bytes, and what went over the wire against what top-k needed."""
+    """Run the gather of two extend steps in one process, in ``ranks`` processes over gloo, and over NCCL where there are
+    several GPUs.
+
+    Shows whether all of them attended to the same bytes, and the bytes sent beside the bytes that top-k needed.
+    """
     if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     if isinstance(ranks, bool) or not isinstance(ranks, int) or not 2 <= ranks <= MOST_RANKS:
@@ -157,7 +167,7 @@ def over_gloo(ranks: int = 4) -> Shown:
 
 
 def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str]:
-    """What one way of running the ranks did, against all ranks in this process."""
+    """Run the ranks in one way, compare with all ranks in this process, and return the result as lines."""
     done = subprocess_call.call("dcplab.demos.ragged_ranks", "alone", {"dcp_size": dcp_size, "device": device})
     if (alone := done["value"]) is None:
         return [subprocess_call.told(done)]
@@ -192,8 +202,10 @@ def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str
 
 
 def real_extend() -> Shown:
-    """Triton's ragged assemble and TileLang's sparse extend over the workspace, in a process of their own, against a dense
-    float64 oracle that knows no workspace; then the same with ids that forget the offset."""
+    """Run Triton's ragged assemble and TileLang's sparse extend over the workspace, in a new process, against a dense oracle.
+
+    The oracle computes in float64 and uses no workspace. A second run uses ids that forget the offset.
+    """
     if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     gpu = mode.current().name == "gpu"

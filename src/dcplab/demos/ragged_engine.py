@@ -1,6 +1,6 @@
-"""Two requests in one extend step of the engine, with ids of the right and of the wrong kind: what the servers of lab 04 run.
+"""Runs two requests in one extend step of the engine, with ids of the right and of the wrong kind: the servers of lab 04.
 
-Everything runs on the CPU, in torch. Prefixes are stored first, so that an extend has something to gather; top-k is 1, so that
+Everything runs on the CPU, in torch. Prefixes are stored first, so that an extend has something to gather. Top-k is 1, so that
 one id decides one word.
 """
 
@@ -18,10 +18,11 @@ from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.request import Request
 from dcplab.engine.scheduler import Engine
 
-# Pages of 4 rows on two ranks; two layers, so that a word takes two looks: where is it, and what stands there.
+# Pages of 4 rows on two ranks. Two layers, since a word takes two looks: the first finds the place, the second reads the word
+# there.
 TOY = ServerConfig(size=96, page_size=4, dcp_size=2, layers=2, topk=1, chunk=64, max_requests=4)
 
-# Each prompt ends where it began to repeat itself, so its next word is known. The two share no word but the full stop.
+# Each prompt ends with words that it began with, so its next word is known. The prompts share no word but the full stop.
 PROMPTS = {
     "A": "the red fox hides under the old bridge . where ? under the",
     "B": "a blue whale sings below a grey cloud all day . so below a",
@@ -31,9 +32,13 @@ NEXT = {"A": "old bridge .", "B": "grey cloud all"}
 
 @dataclass(frozen=True)
 class Look:
-    """One look of a request's last token at its context, in one layer on rank 0. ``position``: what top-k picked. ``index``:
-    the id that attention got. ``rows`` the workspace has. ``found``: whose token lies there, None if nobody's of this step;
-    ``wanted``: the ragged index at which the picked token lies."""
+    """One look of a request's last token at its context, in one layer on rank 0.
+
+    ``position``: the one that top-k picked. ``index``: the id that attention got. ``wanted``: the ragged index of the picked
+    token.
+    ``rows``: the size of the workspace. ``found``: (request, position) of the token that lies at ``index``, or None if it is no
+    token of this step.
+    """
 
     layer: int
     request: str
@@ -46,8 +51,11 @@ class Look:
 
 @dataclass
 class Run:
-    """A server that has answered. ``said`` maps a request's name to its words, ``looks`` are those of its first extend step
-    with several requests, ``lse_shift`` how much a merge over ranks added to the LSE (None where there was none)."""
+    """A server that has answered.
+
+    ``said``: a request's words by its name. ``looks``: those of the first extend step with several requests. ``lse_shift``: the
+    amount that a merge over ranks added to the LSE, or None without a merge.
+    """
 
     engine: Engine
     said: dict[str, str]
@@ -59,28 +67,30 @@ Ids = Callable[[backend.RankStep, torch.Tensor], torch.Tensor]
 
 
 def as_they_come(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
-    """The ids of a server that forgets the offset: positions, used as ragged indices."""
+    """Return positions as ragged indices: the ids of a server that forgets the offset."""
     return positions
 
 
 def paged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
-    """PAGED ids: locs."""
+    """Return PAGED ids: locs."""
     return rank.to_locs(positions)
 
 
 def residue(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
-    """The ids of #36989 as it stood: RAGGED in an extend, PAGED in a mixed batch, which gathers too."""
+    """Return the ids of #36989 as it stood: RAGGED in an extend, but PAGED in a mixed batch, which gathers too."""
     return paged(rank, positions) if rank.batch.mode == "mixed" else ragged(rank, positions)
 
 
 def ragged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
-    """RAGGED ids: indices of the workspace."""
+    """Return RAGGED ids: indices of the workspace."""
     return rank.to_ragged(positions)
 
 
 def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
-    """An extend that gathers every prefix into the workspace and attends to it by ``ids``; with ``merge``, merged over ranks
-    afterwards, as decode does. Notes the looks of the first batch of several requests in ``run``."""
+    """Build an extend that gathers every prefix into the workspace and attends to it by ``ids``.
+
+    ``merge``: merge over ranks afterwards, as decode does. Notes the looks of the first batch of several requests in ``run``.
+    """
 
     def extend(step: backend.LayerStep) -> list[torch.Tensor]:
         for rank in step.ranks:
@@ -106,7 +116,7 @@ def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
 
 
 def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: torch.Tensor) -> None:
-    """The looks of each request's last token. A layer is noted once: later steps with several requests are not."""
+    """Note the looks of each request's last token, once for each layer. Later steps with several requests are not noted."""
     batch = step.batch
     if any(look.layer >= step.layer for look in run.looks):
         return
@@ -122,7 +132,7 @@ def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: tor
 
 
 def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, words: int = 3) -> Run:
-    """Both prompts, their first pages stored before, extended in one step and decoded. ``ids`` None: the engine's own wiring,
+    """Store the first pages of both prompts, extend both in one step, and decode. ``ids`` None: use the engine's own wiring,
     with its ``defects``."""
     run = Run(None, {})
     with one_thread():
@@ -137,7 +147,7 @@ def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, wor
 
 
 def serve_mixed(ids: Ids, words: int = 4) -> Run:
-    """A decodes when B arrives, so one step takes A's next token and B's whole prompt: a mixed batch."""
+    """Submit B while A decodes, so one step takes A's next token and B's whole prompt: a mixed batch."""
     run = Run(None, {})
     with one_thread():
         extend = gathering(ids, run)
@@ -154,7 +164,7 @@ def serve_mixed(ids: Ids, words: int = 4) -> Run:
 
 
 def word(run: Run, request: str, position: int) -> str:
-    """The word at a position of a request; ``<bos>`` stands at 0."""
+    """Return the word at a position of a request. ``<bos>`` stands at 0."""
     tokens = run.engine.tokenizer.encode(PROMPTS[request])
     said = run.engine.tokenizer.encode(run.said[request])[1:]
     return run.engine.tokenizer.decode([[*tokens, *said][position]])

@@ -1,7 +1,7 @@
-"""An extend on the real kernels: Triton assembles the ragged workspace, TileLang attends to it. Runs in a child only.
+"""Runs an extend on the real kernels: Triton assembles the ragged workspace, TileLang attends to it. Runs in a child only.
 
-The oracle takes each request's c-KV as it was before anybody sharded it, and attends in float64: it has no workspace, no shards
-and no ragged index to be wrong with it.
+The oracle takes each request's c-KV from before the sharding and attends in float64. It has no workspace, no shards and no
+ragged index, so it cannot share a mistake with the kernels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGE = dict(
 
 
 def sharded(contexts: list[torch.Tensor], starts, prefixes, dcp_size: int) -> torch.Tensor:
-    """What an all-gather gives: ``[D, rows, 512]``, request by request, and NaN in rows that hold no token."""
+    """Return the result of an all-gather: ``[D, rows, 512]``, request by request, NaN in rows that hold no token."""
     shards = []
     for rank in range(dcp_size):
         own = []
@@ -42,7 +42,7 @@ def sharded(contexts: list[torch.Tensor], starts, prefixes, dcp_size: int) -> to
 
 
 def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_token, positions: torch.Tensor) -> torch.Tensor:
-    """Float64 attention of each new token to the positions it chose, of its own request's context: ``[T, H, 512]``."""
+    """Attend in float64 from each new token to the positions it chose in its own request's context. Returns ``[T, H, 512]``."""
     outs = []
     for t, request in enumerate(req_of_token):
         chosen = positions[t][positions[t] >= 0].long()
@@ -52,7 +52,7 @@ def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_token, positions
 
 
 def extend(device: str) -> list[str]:
-    """Runs it and gives lines to show."""
+    """Run the extend and return lines to show."""
     from dcp_kernels.ragged import assemble_ragged
     from dcp_kernels.tl_sparse_extend import sparse_mla_extend
     from dcp_kernels.topk_transform import topk_to_ragged
@@ -114,7 +114,7 @@ def _error(out: torch.Tensor, expected: torch.Tensor, req_of_token=None, request
 
 
 def _ms(run, *given, times: int = 20) -> float:
-    """Milliseconds of one call, the mean of several, the device waited for."""
+    """Return the mean milliseconds of one call. Waits for the device."""
     run(*given)
     torch.cuda.synchronize()
     start = time.perf_counter()

@@ -1,7 +1,8 @@
-"""The gather of an extend on ranks that are processes of their own, over gloo or NCCL: what runs in each, and what starts them.
+"""Runs the gather of an extend on ranks in processes of their own, over gloo or NCCL. Holds each process's program and its
+starter.
 
-``python -m dcplab.demos.ragged_ranks BACKEND D`` is one process of a group, told so by the environment, as ``torchrun`` would.
-It prints lines of JSON, and it ends when its standard input does: with whoever started it.
+``python -m dcplab.demos.ragged_ranks BACKEND D`` is one process of a group. The environment tells it its rank, as ``torchrun``
+would. It prints lines of JSON. It ends when its standard input closes, so it never outlives its starter.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ from dcplab.engine.scheduler import Engine
 
 
 def config(dcp_size: int, gpu: bool) -> tuple[ServerConfig, tuple[int, int]]:
-    """The server of every process, small on a CPU and as the kernels want it on a GPU; and the words of its two documents. The
-    chunk is odd and smaller than both together, so the second step has prefixes that no D divides."""
+    """Return every process's server, small on a CPU and of the kernels' size on a GPU, and the lengths in words of its two
+    documents.
+
+    The chunk is odd and smaller than both documents together, so the second step has prefixes that no D divides.
+    """
     page, words = (64, (6000, 4100)) if gpu else (4, (400, 290))
     size = 2 * sum(words) // dcp_size // page * page + 8 * page
     heads = dict(heads=16, index_heads=32) if gpu else {}
@@ -40,13 +44,15 @@ def config(dcp_size: int, gpu: bool) -> tuple[ServerConfig, tuple[int, int]]:
 
 
 def story(ranks: comm.Local | comm.Distributed) -> dict:
-    """Two documents are extended chunk by chunk, then each gets a next turn, on the ranks that this process hosts.
+    """Extend two documents chunk by chunk, then give each a next turn, on the ranks that this process hosts.
 
-    Gives ``right``, whether every answer was; ``workspace``, for each hosted rank a digest of every byte that it attended to in
-    extends; and ``gathers``, layer 0 of each step with prefixes of two requests: ``prefixes`` and ``extends`` in tokens, and in
-    bytes of this process ``sent`` and ``received``, by the shapes of the tensors, ``on_sockets``, what its TCP connections
-    took in meanwhile (None where the system does not say), and ``needed``, the rows that some new token's top-k chose and that
-    no rank of this process holds.
+    Returns a dict:
+    * ``right``: every answer was right.
+    * ``workspace``: for each hosted rank, a digest of every byte that it attended to in extends.
+    * ``gathers``: layer 0 of each step with prefixes of two requests. ``prefixes`` and ``extends`` count tokens. ``sent`` and
+      ``received`` are this process's bytes, computed from tensor shapes. ``on_sockets`` is the bytes that its TCP connections
+      received meanwhile (None where the system does not tell). ``needed`` counts rows that some new token's top-k chose and
+      that no rank of this process holds.
     """
     digest = {rank: hashlib.sha256() for rank in ranks.ranks}
     gathers = []
@@ -92,7 +98,7 @@ def story(ranks: comm.Local | comm.Distributed) -> dict:
 
 
 def _needed(step: backend.LayerStep, positions: torch.Tensor) -> int:
-    """Rows of prefixes that some new token chose and that no rank of this process holds, each counted once."""
+    """Count the rows of prefixes that some new token chose and that no rank of this process holds, each once."""
     batch = step.batch
     hosted = torch.tensor([rank.rank for rank in step.ranks], device=positions.device)
     request = batch.req_of_token[:, None].expand_as(positions)
@@ -107,7 +113,8 @@ def _bytes(rows: torch.Tensor) -> bytes:
 
 
 def received_bytes() -> int | None:
-    """Bytes that this process's TCP connections have taken in so far, as Linux counts them; None on another system."""
+    """Return the bytes that this process's TCP connections have received so far, as Linux counts them. None on another
+    system."""
     if not sys.platform.startswith("linux"):
         return None
     total = 0
@@ -122,7 +129,7 @@ def received_bytes() -> int | None:
 
 
 def alone(dcp_size: int, device: str) -> dict:
-    """`story` with all ranks in this process."""
+    """Run `story` with all ranks in this process."""
     torch.set_num_threads(1)
     return story(comm.Local(dcp_size, device))
 
@@ -149,13 +156,14 @@ def _end_with_the_parent() -> None:
 
 
 class Failed(RuntimeError):
-    """The ranks did not come to an end of their own; the text says why."""
+    """Raised when the ranks did not finish. The text gives the reason."""
 
 
 def ranks(kind: str, dcp_size: int, processes: int, told: Callable[[str, int], None], timeout_s: float = 180.0) -> list[dict]:
-    """`story` in ``processes`` processes that host ``dcp_size`` ranks between them: what each of them found, in order.
+    """Run `story` in ``processes`` processes that host ``dcp_size`` ranks between them. Returns each process's result, in
+    order.
 
-    ``told(what, how_many)`` is called as they start, join and are done. Whatever happens here, none of them lives on.
+    ``told(what, how_many)`` is called as processes start, join and finish. No process outlives this call, whatever happens.
     """
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -186,7 +194,7 @@ def _start(kind: str, dcp_size: int, rank: int, processes: int, port: int, folde
         "MASTER_PORT": str(port),
     }
     loopback = next((name for _, name in socket.if_nameindex() if name in ("lo", "lo0")), None)
-    if loopback and kind == "gloo":  # else it looks the host's name up, which not every machine has
+    if loopback and kind == "gloo":  # else gloo looks up the host's name, which some machines lack
         env.setdefault("GLOO_SOCKET_IFNAME", loopback)
     command = [sys.executable, "-m", "dcplab.demos.ragged_ranks", kind, str(dcp_size)]
     with open(folder / f"{rank}.out", "wb") as out, open(folder / f"{rank}.err", "wb") as err:

@@ -1,7 +1,8 @@
-"""The engine at toy scale for lab 02: the incident below, above and at the top of the pool, and traffic that never gets there.
+"""Runs the engine at toy scale for lab 02: the incident below, above and at the top of the pool, and traffic that never gets
+there.
 
-Everything runs on the CPU, in torch, in one memory that the engine bounds itself: an index outside a buffer lands in the same
-allocation. So this needs no process of its own and no GPU.
+Everything runs on the CPU, in torch, in one allocation. An index outside a buffer lands within that allocation, and the engine
+checks the allocation's bounds. So this needs no process of its own and no GPU.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TOY = ServerConfig(size=768, page_size=4, dcp_size=2, layers=2)
 
 
 class Replay(Shown):
-    """A story that was run. ``engine`` is the server it left behind, ``outcome`` all that was noted."""
+    """A story that was run. ``engine``: the server afterwards. ``outcome``: everything that was noted."""
 
     def __init__(self, engine: Engine | None, outcome: Outcome, said: str):
         super().__init__(said)
@@ -36,10 +37,10 @@ class Replay(Shown):
 
 
 def replay(level: str, defects: str = "index_k_size", strict: bool = False, typed: bool = False) -> Replay:
-    """Three questions, two long requests that push the watermark to ``level`` (below, above, full), the questions again.
+    """Ask three questions, run two long requests that push the watermark to ``level`` (below, above, full), and ask again.
 
-    ``defects``: switches of `engine.defects`, as ``./course incident --list`` shows them. ``strict`` refuses the first index
-    outside its buffer, ``typed`` the first index, or size, of a wrong space.
+    ``defects``: switches of `engine.defects`, as ``./course incident --list`` shows them.
+    ``strict``: refuse the first index outside its buffer. ``typed``: refuse the first index, or size, of a wrong space.
     """
     chosen = switches.parse(defects)
     config = scenario.settings(TOY, chosen)
@@ -83,10 +84,11 @@ def _told(config: ServerConfig, chosen: frozenset[str], out: Outcome) -> str:
 
 
 def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
-    """Different requests one after another on a server with every patch: tokens so far, against the largest live loc.
+    """Run different requests one after another on a server with every patch, and compare tokens so far with the largest live
+    loc.
 
-    ``keep``: whether finished requests stay in the prefix cache. The table says after each request how many tokens have been
-    through, the largest loc used so far and the largest that somebody holds, and whether unpatched index-K would have had it.
+    ``keep``: leave finished requests in the prefix cache. After each request the table shows the tokens served so far, the
+    largest loc used, the largest loc still held, and whether unpatched index-K would have had room for it.
     """
     config = replace(TOY, layers=1, prefix_cache=keep)
     unpatched = config.size + config.page_size
@@ -113,7 +115,7 @@ def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
 
 @contextlib.contextmanager
 def one_thread():
-    """torch with one thread: the tensors are tiny, and threads would wait for each other."""
+    """Run torch with one thread. The tensors are tiny; more threads would only wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,4 +1,5 @@
-"""The same index past the end, with three faces: torch raises, Triton overwrites, TileLang gives zeros. And why: its guard."""
+"""Shows three faces of one index past the end: torch raises, Triton overwrites, TileLang gives zeros. Then shows TileLang's
+guard."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ NOT_GRADED = "Not shown while the notebook is graded."
 
 
 def faces() -> Shown:
-    """Four operations, each with an index in range and with one past the end, in a process of its own."""
+    """Run four operations, each with an index in range and one past the end, in a new process."""
     if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     gpu = mode.current().name == "gpu"
@@ -28,7 +29,7 @@ def faces() -> Shown:
 
 
 def guard() -> Shown:
-    """The CUDA that TileLang emits for one read by index, and the lines that change when its guard is switched off."""
+    """Show the CUDA that TileLang emits for one read by index, and the lines that change when its guard is off."""
     if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     done = subprocess_call.call("dcplab.demos.gather", "cuda_sources")
@@ -41,6 +42,6 @@ def guard() -> Shown:
 
 
 def body(source: str) -> list[str]:
-    """The lines of the kernel itself, without includes and declarations."""
+    """Return the lines of the kernel itself, without includes and declarations."""
     found = re.search(r"^extern \"C\" __global__ void[^;{]*\{.*?^\}", source, re.MULTILINE | re.DOTALL)
     return (found[0] if found else source).strip().split("\n")

@@ -1,6 +1,6 @@
 """Lab 03's demonstrations: the norope write, the read side and the merge, in the engine and on the real kernels.
 
-What the engine shows runs on the CPU in torch, in this process. Kernels run in a process of their own.
+The engine runs on the CPU in torch, in this process. Kernels run in a new process.
 """
 
 from dcplab.demos.norope.compaction import times

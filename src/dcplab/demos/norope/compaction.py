@@ -1,4 +1,4 @@
-"""Holes against a compacted list: how many keys a rank's attention walks, and, on a GPU, how long that takes."""
+"""Compares lists with holes and compacted lists: keys that a rank's attention walks, and, on a GPU, the time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ RANK = 1
 
 
 def lists(dcp_size: int, device: str = "cpu") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """``(holes, rows, counts)`` of `RANK`: the same selections localized in place (-1 where another rank owns the loc), and
-    compacted. int32 ``[QUERIES, TOPK]`` and ``[QUERIES]``."""
+    """Localize the same selections for `RANK` in two ways: in place (-1 where another rank owns the loc), and compacted.
+
+    Returns ``(holes, rows, counts)``: int32 rows of the rank ``[QUERIES, TOPK]`` twice, and the number of rows ``[QUERIES]``.
+    """
     from dcp_kernels.reference import localize_page_table, localize_topk
 
     gen = torch.Generator().manual_seed(dcp_size)
@@ -29,15 +31,16 @@ def lists(dcp_size: int, device: str = "cpu") -> tuple[torch.Tensor, torch.Tenso
 
 
 def keys_walked(dcp_size: int) -> tuple[int, float]:
-    """Keys that attention looks at for a query, in whole blocks: with holes, and compacted (the mean over the queries)."""
+    """Count the keys that attention reads for a query, in whole blocks: (with holes, compacted). The second is a mean over the
+    queries."""
     holes, _, counts = lists(dcp_size)
     whole = -(-counts // BLOCK) * BLOCK
     return -(-holes.shape[1] // BLOCK) * BLOCK, float(whole.float().mean())
 
 
 def measured() -> list[tuple[float, float]]:
-    """Milliseconds with holes and compacted, for each ``dcp_size`` of SIZES: medians of 30 runs with a cold L2. In a child, on
-    a GPU."""
+    """Measure milliseconds (with holes, compacted) for each ``dcp_size`` of SIZES: medians of 30 runs with a cold L2. Runs in a
+    child, on a GPU."""
     sys.path.insert(0, str(paths.root() / "bench"))
     import harness
     from dcp_kernels.tl_sparse_decode import sparse_mla_decode
@@ -54,8 +57,8 @@ def measured() -> list[tuple[float, float]]:
 
 
 class Times(Shown):
-    """``walked``: (keys with holes, compacted) for each of `SIZES`; ``ms``: the same in milliseconds, None where nothing was
-    measured; ``picture``: the bars."""
+    """``walked``: (keys with holes, compacted) for each of `SIZES`. ``ms``: the same in milliseconds, or None where nothing was
+    measured. ``picture``: the bars."""
 
     def __init__(self, walked: list[tuple[int, float]], ms: list[tuple[float, float]] | None, said: str, picture):
         super().__init__(said, None if picture is None else f"<pre>{html.escape(said)}</pre>{picture.html}")
@@ -63,7 +66,7 @@ class Times(Shown):
 
 
 def times() -> Times:
-    """One rank's attention over localized lists, with holes and compacted. Times are of a GPU; a CPU counts keys and says
+    """Run one rank's attention over localized lists, with holes and compacted. Only a GPU is timed; a CPU counts keys and says
     so."""
     from dcplab.viz.figures.bars import Bar, bars
 

@@ -1,4 +1,4 @@
-"""What the server answers: the needle test on the server as it was, and the four combinations of the two fixes."""
+"""Asks the server: the needle test on the server as it was, and on the four combinations of the two fixes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEVELS = ("below", "above")
 
 
 def needle() -> Shown:
-    """The needle test on a server without any patch, just started and far below the watermark: what it says, and how full it
+    """Run the needle test on a fresh server without any patch, far below the watermark. Shows its answer and how full the pool
     is."""
     run = toy_server.ask(switches.PATCHES)
     config, m = run.engine.config, run.engine.metrics
@@ -54,8 +54,8 @@ class HalfFixes(Shown):
 
 
 def half_fixes() -> Shown:
-    """The write fix and the read fix, each alone, both and neither, below and above the watermark: eight runs of the whole
-    story on the engine. Index-K and the bounds are right in all of them."""
+    """Run the whole story on the engine eight times: the write fix and the read fix, each alone, both and neither, below and
+    above the watermark. Index-K and the bounds are right in all of them."""
     if subprocess_call.while_grading():
         return HalfFixes({}, "Not run while the notebook is graded.")
     outcomes = {}
@@ -92,7 +92,7 @@ def _told(outcomes: dict[tuple[str, str, str], Outcome]) -> str:
 
 
 def _cell(out: Outcome) -> str:
-    """Right answers of all that were asked, and the first word that went wrong."""
+    """Format the right answers of all that were asked, and the first wrong word."""
     right = len(out.answers) - len(out.wrong)
     said = f"{right} of {len(out.answers)} right"
     if not out.wrong:

@@ -1,4 +1,4 @@
-"""Padding under ``%`` and ``//``: four ways to divide -1, side by side, and the rank that would keep it."""
+"""Shows padding under ``%`` and ``//``: four ways to divide -1, side by side, and the rank that would keep it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MODULE = "dcplab.demos.norope.negative_division_run"
 
 
 class MinusOne(Shown):
-    """``found``: way -> for each ``dcp_size`` of `SIZES`, ``(-1 % D, -1 // D)``; only ways that were run."""
+    """``found``: way -> for each ``dcp_size`` of `SIZES`, ``(-1 % D, -1 // D)``. Only ways that were run."""
 
     def __init__(self, found: dict[str, list[tuple[int, int]]], said: str):
         super().__init__(said)
@@ -19,7 +19,7 @@ class MinusOne(Shown):
 
 
 def minus_one() -> MinusOne:
-    """-1 by torch, by Triton (interpreted; compiled where there is a GPU) and by TileLang, each in a process of its own."""
+    """Divide -1 by torch, by Triton (interpreted; compiled where there is a GPU) and by TileLang, each in a new process."""
     if subprocess_call.while_grading():
         return MinusOne({}, NOT_GRADED)
     device = "cuda" if mode.current().name == "gpu" else "cpu"

@@ -1,6 +1,7 @@
-"""Two kernels that only divide: what ``%`` and ``//`` make of a negative number in Triton and in TileLang. For a child.
+"""Runs two kernels that only divide: ``%`` and ``//`` of a negative number in Triton and in TileLang. Runs in a child.
 
-TileLang reads a kernel's annotations as they are, so they must not be strings here.
+TileLang evaluates a kernel's annotations, so this module must not turn them into strings (no `from __future__ import
+annotations`).
 """
 
 import re
@@ -10,12 +11,12 @@ import torch
 import triton
 import triton.language as tl
 
-VALUES = (-1, 13)  # padding, and a loc beside it
+VALUES = (-1, 13)  # padding, and a loc to compare with
 
 
 @triton.jit
 def divide_kernel(x_ptr, out_ptr, n, D: tl.constexpr, BLOCK: tl.constexpr):
-    """``out[i] = (x[i] % D, x[i] // D)`` of int64 ``x [n]``."""
+    """Compute ``out[i] = (x[i] % D, x[i] // D)`` of int64 ``x [n]``."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i, mask=i < n, other=0)
     tl.store(out_ptr + 2 * i, x % D, mask=i < n)
@@ -23,7 +24,7 @@ def divide_kernel(x_ptr, out_ptr, n, D: tl.constexpr, BLOCK: tl.constexpr):
 
 
 def divide(*, d=8):
-    """The same in TileLang, one program a value."""
+    """Build the same kernel in TileLang, one program a value."""
     n = T.dynamic("n")
 
     @T.prim_func
@@ -36,7 +37,7 @@ def divide(*, d=8):
 
 
 def by_triton(device: str, sizes: list[int]) -> list[list[list[int]]]:
-    """For each ``dcp_size``, each of VALUES: remainder and quotient, as this process's Triton has them."""
+    """Return [remainder, quotient] of each of VALUES for each ``dcp_size``, by this process's Triton."""
     x = torch.tensor(VALUES, device=device)
     found = []
     for d in sizes:
@@ -47,7 +48,7 @@ def by_triton(device: str, sizes: list[int]) -> list[list[list[int]]]:
 
 
 def by_tilelang(device: str, sizes: list[int]) -> list[list[list[int]]]:
-    """The same, by TileLang: its C target on a CPU, CUDA on a GPU."""
+    """Return the same by TileLang: its C target on a CPU, CUDA on a GPU."""
     from dcp_kernels import tl_runtime
 
     x = torch.tensor(VALUES, device=device)
@@ -60,14 +61,16 @@ def by_tilelang(device: str, sizes: list[int]) -> list[list[list[int]]]:
 
 
 def by_torch(device: str, sizes: list[int]) -> list[list[list[int]]]:
-    """The same, by torch."""
+    """Return the same by torch."""
     x = torch.tensor(VALUES, device=device)
     return [torch.stack([x % d, x // d], 1).tolist() for d in sizes]
 
 
 def not_interpreted(device: str, sizes: list[int]) -> dict:
-    """All that a process can tell whose Triton compiles: ``found``, way -> as above; ``Triton`` and ``TileLang``,
-    what `compiled` and `emitted` say."""
+    """Run everything that a process with a compiling Triton can run.
+
+    Keys: ``found`` (way -> result as in `by_triton`), ``Triton`` (result of `compiled`), ``TileLang`` (result of `emitted`).
+    """
     found = {f"torch, {device}": by_torch(device, sizes)}
     if device == "cuda":
         found["Triton, compiled"] = by_triton(device, sizes)
@@ -76,7 +79,7 @@ def not_interpreted(device: str, sizes: list[int]) -> dict:
 
 
 def compiled(d: int) -> list[str]:
-    """The operations by which the Triton kernel, compiled for sm_90 and not run, divides. MLIR defines what they do."""
+    """Return the operations that divide in the Triton kernel, compiled for sm_90 and not run. MLIR defines their meaning."""
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
@@ -93,7 +96,7 @@ def compiled(d: int) -> list[str]:
 
 
 def emitted(d: int) -> list[str]:
-    """The same for TileLang: the operators, each with its divisor, in the CUDA that it emits for sm_90a, not run."""
+    """Return the division operators, each with its divisor, in the CUDA that TileLang emits for sm_90a. Nothing is run."""
     import tilelang
     from tilelang import tvm
 

@@ -1,4 +1,4 @@
-"""What every rank holds after the write, and the two numbers that tell it while every answer is right."""
+"""Shows every rank's rows after the write, and the two numbers that reveal replication while every answer is right."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from dcplab.demos.norope import toy_server
 from dcplab.demos.norope.toy_server import BOTH, Run
 from dcplab.present.display import Shown
 
-FIRST = 5  # rows of a rank that are written out
+FIRST = 5  # rows of a rank that are printed
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Decode's numbers on one server, all queries of all layers in a row, as exercise 3f takes them: ``valid_counts [D, T]``
-    keys a rank holds, ``topk_counts [T]`` keys selected, ``merged_lse [T, H]``, and ``single_lse [T, H]`` of one rank that has
-    all the keys; base 2."""
+    """Decode's numbers on one server, the queries of all layers concatenated, as exercise 3f takes them. LSEs are base 2.
+
+    ``valid_counts [D, T]``: keys that each rank holds. ``topk_counts [T]``: keys selected. ``merged_lse [T, H]``: over all
+    ranks. ``single_lse [T, H]``: of one rank that has all the keys.
+    """
 
     valid_counts: torch.Tensor
     topk_counts: torch.Tensor
@@ -27,17 +29,17 @@ class Measured:
 
     @property
     def off(self) -> float:
-        """The median of merged minus single."""
+        """Return the median of merged minus single."""
         return float((self.merged_lse - self.single_lse).median())
 
     @property
     def arguments(self) -> tuple[torch.Tensor, ...]:
-        """In the order of ``replication_alarm``."""
+        """Return the arguments of ``replication_alarm``, in its order."""
         return self.valid_counts, self.topk_counts, self.merged_lse, self.single_lse
 
 
 class Replicas(Shown):
-    """``unpatched`` and ``patched``: what was `Measured` on each server."""
+    """``unpatched`` and ``patched``: the `Measured` of each server."""
 
     def __init__(self, unpatched: Measured, patched: Measured, said: str):
         super().__init__(said)
@@ -45,10 +47,11 @@ class Replicas(Shown):
 
 
 def replicas() -> Replicas:
-    """The needle question on three fresh servers: four ranks unpatched, four ranks patched, and one rank that has it all.
+    """Ask the needle question on three fresh servers: four ranks unpatched, four ranks patched, and one rank that holds
+    everything.
 
-    Says which rows of layer 0 hold which words on each rank, as the bytes say it, how many keys the ranks hold of those that
-    top-k selected, and the merged LSE beside that of the single rank.
+    Shows, read from the bytes, which rows of layer 0 hold which words on each rank. Shows how many of the keys that top-k
+    selected each rank holds, and the merged LSE beside the single rank's.
     """
     before, after, single = toy_server.ask(BOTH), toy_server.ask(), toy_server.ask(dcp_size=1)
     config = before.engine.config

@@ -1,4 +1,4 @@
-"""The real kernels from write to merge: three writers, sparse decode on every rank, the merge, against float64."""
+"""Runs the real kernels from write to merge: three writers, sparse decode on every rank, the merge, against float64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GPU = {"device": "cuda", "dcp_size": 8, "tokens": 20_000, "queries": 8, "topk": 
 
 
 class Decoded(Shown):
-    """``results``: one dict a writer, as `stored.every_writer` makes them."""
+    """``results``: one dict a writer, from `three_writers_run.every_writer`."""
 
     def __init__(self, results: list[dict], said: str):
         super().__init__(said)
@@ -20,8 +20,11 @@ class Decoded(Shown):
 
 
 def real_decode() -> Decoded:
-    """Writes one request by the norope, the rope and the raw fp8 writer, attends on every rank, merges, and compares with an
-    oracle that knows no ranks. On a CPU at small shapes in float32, Triton interpreted and TileLang by its C target."""
+    """Write one request by the norope, the rope and the raw fp8 writer, attend on every rank, merge, and compare with an
+    oracle.
+
+    The oracle knows no ranks. A CPU runs small shapes in float32, Triton interpreted and TileLang by its C target.
+    """
     if subprocess_call.while_grading():
         return Decoded([], NOT_GRADED)
     gpu = mode.current().name == "gpu"

@@ -1,6 +1,6 @@
-"""The three writers, sparse decode on every rank, and the merge: the real kernels, in a child, against float64.
+"""Runs the three writers, sparse decode on every rank, and the merge, against float64: the real kernels, in a child.
 
-A CPU computes in float32 with Triton interpreted and TileLang through its C target; a GPU in bf16, compiled.
+A CPU computes in float32, with Triton interpreted and TileLang by its C target. A GPU computes in bf16, compiled.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ WRITERS = ("norope", "rope", "fp8")
 
 
 def every_writer(device: str, dcp_size: int, tokens: int, queries: int, topk: int) -> list[dict]:
-    """One result a writer. ``tokens`` of one request; each query selects ``topk`` of them, the last one only such as rank
-    ``dcp_size - 1`` does not own, so that one rank is empty for it."""
+    """Return one result a writer. ``tokens`` of one request are stored, and each query selects ``topk`` of them.
+
+    The last query selects only tokens that rank ``dcp_size - 1`` does not own, so that this rank has none for it.
+    """
     return [_one(writer, device, dcp_size, tokens, queries, topk) for writer in WRITERS]
 
 
@@ -42,7 +44,7 @@ def _one(writer: str, device: str, dcp_size: int, tokens: int, queries: int, top
         _write(writer, pool, source.to(dtype).to(device), locs.to(device), rank, dcp_size)
         stored.append(int((pool.float() != 0).any(1).sum()))
         rows, count = localize_topk(locs[picked].to(device), rank, dcp_size)
-        # The attention kernel of this course reads no fp8: the pool's values are widened first, exactly.
+        # This course's attention kernel reads no fp8, so the pool's values are widened first, which is exact.
         out, lse = sparse_mla_decode(q.to(device), pool.to(dtype), rows, count, SCALE)
         outs.append(out.float())
         lses.append(lse)
@@ -73,7 +75,7 @@ def _write(writer: str, pool, source, locs, rank: int, dcp_size: int) -> None:
 
 
 def _selection(locs, topk: int, dcp_size: int, leave_one_empty: bool, gen) -> torch.Tensor:
-    """``topk`` positions, int64, in order; -1 behind where there are fewer."""
+    """Draw ``topk`` positions, int64, ascending, with -1 behind where there are fewer."""
     allowed = (locs % dcp_size != dcp_size - 1) if leave_one_empty and dcp_size > 1 else torch.ones_like(locs, dtype=torch.bool)
     choice = allowed.nonzero()[:, 0]
     return choice[torch.randperm(len(choice), generator=gen)[:topk]].sort().values

@@ -1,4 +1,4 @@
-"""Which writer the wrapper may choose: a predicate that is part of the contract, and the bytes that change without it."""
+"""Shows which writer the wrapper may choose: a predicate that is part of the contract, and the bytes that change without it."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from dcplab.demos.three_faces import NOT_GRADED
 from dcplab.present.display import Shown
 
 MODULE = "dcplab.demos.norope.tma_store_run"
-TMA_ALIGN = 16  # bytes: what a bulk store can move
+TMA_ALIGN = 16  # bytes: a bulk store moves multiples of this
 # (compute capability, bytes of a row, dcp_size)
 SERVERS = (((8, 0), 1024, 1), ((9, 0), 1032, 1), ((9, 0), 1024, 1), ((9, 0), 1024, 4))
 
 
 def fits_bulk(capability: tuple[int, int], row_bytes: int) -> bool:
-    """Whether a bulk store can move such rows at all: a GPU that has TMA, rows of whole 16 bytes."""
+    """Return True if a bulk store can move such rows: the GPU has TMA, and a row is whole multiples of 16 bytes."""
     return capability >= (9, 0) and row_bytes % TMA_ALIGN == 0
 
 
 def may_use_bulk(capability: tuple[int, int], row_bytes: int, dcp_size: int) -> bool:
-    """Whether the wrapper may choose the bulk store. It writes every token to row = loc, so only where the pool is not
-    sharded."""
+    """Return True if the wrapper may choose the bulk store. It writes every token to row = loc, so only an unsharded pool may
+    use it."""
     return fits_bulk(capability, row_bytes) and dcp_size == 1
 
 
 def tma() -> Shown:
-    """Four servers and the writer that each should get; then the sharded one with the bulk store, rank by rank, in a process
-    of its own: the real kernel, interpreted on a CPU."""
+    """Show four servers and the writer that each should get; then run the bulk store on the sharded one, rank by rank.
+
+    The real kernel runs in a new process, interpreted on a CPU.
+    """
     if subprocess_call.while_grading():
         return Shown(NOT_GRADED)
     gpu = mode.current().name == "gpu"

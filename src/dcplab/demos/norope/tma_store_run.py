@@ -1,6 +1,7 @@
-"""A writer that stores whole rows by TMA: a tensor descriptor knows a box and a place, and no mask. For a child.
+"""Defines a writer that stores whole rows by TMA: a tensor descriptor has a box and a place, but no mask. Runs in a child.
 
-Stands for SGLang's bulk-store writer of c-KV, which knows no owner: its wrapper must not choose it where the pool is sharded.
+It stands for SGLang's bulk-store writer of c-KV, which knows no owner. Its wrapper must not choose it where the pool is
+sharded.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import triton.language as tl
 
 RANKS, ROWS, DIM = 4, 24, 512  # dcp_size, rows of a rank's pool, elements of a row
 FIRST, TOKENS = 16, 16  # the step's locs: all of the first widened page, of 4 rows on 4 ranks
-SAME = 257  # times a byte: an int16 of two equal bytes
-OTHERS = 7 * SAME  # what the rows of other tokens hold
+SAME = 257  # times a byte gives an int16 of two equal bytes
+OTHERS = 7 * SAME  # content of the rows of other tokens
 
 
 @triton.jit
 def bulk_store_kernel(kv_ptr, src_ptr, loc_ptr, rows, DIM: tl.constexpr):
-    """One token a program: its row of ``src``, whole, to row ``loc`` of the pool. What does not fit the box is not stored."""
+    """Copy one token's whole row of ``src`` to row ``loc`` of the pool, one token a program. Elements outside the box are not
+    stored."""
     token = tl.program_id(0)
     box = tl.make_tensor_descriptor(kv_ptr, [rows, DIM], [DIM, 1], [1, DIM])
     loc = tl.load(loc_ptr + token).to(tl.int32)
@@ -28,14 +30,14 @@ def bulk_store_kernel(kv_ptr, src_ptr, loc_ptr, rows, DIM: tl.constexpr):
 
 
 def write_bulk(kv: torch.Tensor, src: torch.Tensor, locs: torch.Tensor) -> None:
-    """``src [n, DIM]`` to rows ``locs`` of ``kv [rows, DIM]``: no owner, no divide, no padding. Right where D is 1."""
+    """Copy ``src [n, DIM]`` to rows ``locs`` of ``kv [rows, DIM]``: no owner, no division, no padding. Right only for D = 1."""
     if kv.device.type == "cuda":
         triton.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8, device=kv.device))
     bulk_store_kernel[(len(locs),)](kv, src, locs, kv.shape[0], DIM=kv.shape[1])
 
 
 def every_rank(device: str) -> list[dict]:
-    """Each rank's pool after the step by both writers: the rows that differ, and of which kind they are."""
+    """Write the step with both writers on each rank. Returns the rows that differ, by kind."""
     from dcp_kernels.ckv_write import write_ckv_norope
 
     from dcplab.engine import index_spaces
@@ -66,7 +68,7 @@ def every_rank(device: str) -> list[dict]:
 
 
 def instructions() -> list[str]:
-    """The bulk instructions of the kernel, compiled for sm_90 and not run."""
+    """Return the kernel's bulk instructions, compiled for sm_90 and not run."""
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 

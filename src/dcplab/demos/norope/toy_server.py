@@ -1,5 +1,4 @@
-"""The engine at toy scale for lab 03: four ranks, the needle test, and what every rank holds after it. All of it on the CPU, in
-torch."""
+"""Runs the engine at toy scale for lab 03: four ranks, the needle test, and every rank's rows after it. CPU only, in torch."""
 
 from __future__ import annotations
 
@@ -20,26 +19,26 @@ from dcplab.engine.tokenizer import Question
 FOUR = ServerConfig(size=840, page_size=4, dcp_size=4, layers=2)
 
 READERS = ("read", "extend")  # the two places that read c-KV: decode (and verify), and extend
-BOTH = ("ckv_write", *READERS)  # what this lab mends
+BOTH = ("ckv_write", *READERS)  # the defects that this lab mends
 
 
 @dataclass
 class Notes:
-    """What decode told of its queries, one entry a layer and step: ``counts [D, T]`` keys that each rank holds, ``selected
-    [T]`` of top-k, ``lse [T, H]`` merged, base 2."""
+    """Decode's notes on its queries, one entry for each layer and step: ``counts [D, T]`` keys that each rank holds, ``selected
+    [T]`` keys of top-k, ``lse [T, H]`` merged, base 2."""
 
     counts: list[torch.Tensor]
     selected: list[torch.Tensor]
     lse: list[torch.Tensor]
 
     def stacked(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """All queries in a row: ``counts [D, T]``, ``selected [T]``, ``lse [T, H]``."""
+        """Concatenate all queries: ``counts [D, T]``, ``selected [T]``, ``lse [T, H]``."""
         return torch.cat(self.counts, 1), torch.cat(self.selected), torch.cat(self.lse)
 
 
 @dataclass
 class Run:
-    """A question that was asked of a fresh server: the server as it was left, its answer, what decode noted, and the locs."""
+    """A question to a fresh server: the server afterwards, its answer, decode's notes, and the locs."""
 
     engine: Engine
     question: Question
@@ -54,12 +53,12 @@ class Run:
 
 
 def heading(config: ServerConfig) -> str:
-    """Where it ran, and on which server."""
+    """Name the device and the server of a run."""
     return f"[CPU, torch] D {config.dcp_size}, P {config.page_size}, C {config.size}"
 
 
 def needle_question() -> Question:
-    """A note early in the prompt, filler, and a question for the note."""
+    """Make a note early in the prompt, filler, and a question about the note."""
     return next(q for q in tokenizer.questions(48) if "needle" in q.name)
 
 
@@ -82,7 +81,7 @@ def ask(defects: Iterable[str] = (), dcp_size: int | None = None) -> Run:
 
 
 def _noting(notes: Notes):
-    """The engine's own decode, with its counts and its merged LSE noted."""
+    """Return the engine's own decode, with its counts and its merged LSE noted."""
 
     class Noted(LayerStep):
         def count(self, selected, counts):
@@ -98,8 +97,7 @@ def _noting(notes: Notes):
 
 
 def held(run: Run, layer: int = 0) -> list[dict[int, str]]:
-    """Row -> word, a rank each, read back out of the c-KV bytes: the word whose code stands in the row. Rows of zeros are left
-    out."""
+    """Read row -> word for each rank from the c-KV bytes: the word whose code lies in the row. Rows of zeros are left out."""
     codes = run.engine.shared.model.codes
     found = []
     for worker in run.engine.workers:
