@@ -1,1 +1,1 @@
-"""From the single source of a lab, ``solutions/NN_name/NN_name.py``, to what is opened, read and released."""
+"""Builds and releases labs from their single source, ``solutions/NN_name/NN_name.py``."""

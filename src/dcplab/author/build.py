@@ -1,4 +1,4 @@
-"""Builds one lab: reads its source, makes its notebooks, and writes them without losing what a learner has written."""
+"""Builds one lab: reads its source, makes its notebooks, and writes them without losing a learner's work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAYS = {
 
 @dataclass(frozen=True)
 class Made:
-    """The notebooks of a lab as its source gives them, and where the learner's one belongs."""
+    """A lab's notebooks as its source gives them, and the place of the learner's notebook."""
 
     path: Path
     source: NotebookNode
@@ -37,25 +37,25 @@ class Made:
 
 
 def make(lab) -> Made:
-    """``lab`` is one of ``catalog.labs()``."""
+    """Make the notebooks of ``lab``, one of ``catalog.labs()``."""
     source = source_notebook(*_ingredients(lab))
     return Made(paths.labs() / lab.name / f"{lab.name}.ipynb", source, learner_notebook(source))
 
 
 def _ingredients(lab) -> tuple[str, list[lab_source.Cell], dict[str, float]]:
-    """What a notebook of the lab is made of: its name, the cells of its source, the points of each part."""
+    """Read the ingredients of a lab's notebooks: its name, the cells of its source, and the points of each part."""
     cells = lab_source.read(paths.solutions() / lab.name / f"{lab.name}.py")
     return lab.name, cells, {part.id: part.points for part in lab.parts}
 
 
 def faults(lab, made: Made) -> list[str]:
-    """What the lint says of a lab."""
+    """Return the lint's sentences about a lab."""
     _, cells, _ = _ingredients(lab)
     return lint.lint(cells, lab.parts, lab.wrong, lab.right, made.learner)
 
 
 def compare(made: Made) -> str:
-    """How the notebook on disk stands to the one that its source gives: a key of ``SAYS``."""
+    """Compare the notebook on disk with the one that its source gives. Returns a key of ``SAYS``."""
     try:
         text = made.path.read_text(encoding="utf-8")
         if text == to_text(made.learner):
@@ -65,13 +65,13 @@ def compare(made: Made) -> str:
             return "edited"
     except FileNotFoundError:
         return "missing"
-    except Exception:  # nbformat raises many kinds; whatever it is, somebody's work may be in it
+    except Exception:  # nbformat raises many kinds; the file may hold somebody's work
         return "unreadable"
     return "run" if found.metadata["dcplab"]["digest"] == made.learner.metadata["dcplab"]["digest"] else "stale"
 
 
 def write(made: Made, force: bool = False) -> str:
-    """Writes the learner's notebook and says what was done. Edits are replaced only with ``force``, and copied first."""
+    """Write the learner's notebook and return a sentence about it. Edits are replaced only with ``force``, and copied first."""
     found = compare(made)
     if found == "equal":
         return SAYS[found]
@@ -84,7 +84,7 @@ def write(made: Made, force: bool = False) -> str:
 
 
 def execute(lab, progress: Callable[[int, int], None]) -> Path:
-    """Runs the solved notebook and keeps it beside its source. Raises ``CourseError`` unless every check passed in it."""
+    """Run the solved notebook and write it beside its source. Raises ``CourseError`` unless every check passed in it."""
     nb, outcomes = executing.execute(solved_notebook(*_ingredients(lab)), progress)
     failed = [
         f"{part.id} {outcomes.get(part.id, 'was not checked')}" for part in lab.parts if outcomes.get(part.id) != "passed"

@@ -1,4 +1,4 @@
-"""Carries what a learner wrote from their copy of an old notebook into the new one."""
+"""Carries a learner's writing from their copy of an old notebook into the new one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 
 def carry(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """``new`` with the learner's writing in it, and the grade ids of the answers that were carried.
+    """Return ``new`` with the learner's writing in it, and the grade ids of the answers that were carried.
 
-    ``mine`` is the learner's copy, ``old`` the notebook it began as, ``new`` the one that replaces it. An answer that differs
-    from its starter takes the place of the new starter. Any other cell that they wrote or changed is added below the cell it
-    followed; so is an answer whose part is gone. An answer they never touched becomes the new starter.
+    ``mine`` is the learner's copy, ``old`` the notebook it began as, ``new`` the notebook that replaces it.
+
+    * An answer that differs from its starter takes the place of the new starter.
+    * An answer that equals its starter becomes the new starter.
+    * Any other cell that the learner wrote or changed is added below the cell that it followed. So is an answer whose part is
+      gone.
     """
     result = copy.deepcopy(new)
     was = {_key(cell): cell.source for cell in old.cells}
@@ -29,7 +32,7 @@ def carry(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> tuple[Not
         if now is not None and not again:
             anchor = key
         if cell.source == was.get(key) and not again:
-            continue  # as it was given: the new version of it stands in its place
+            continue  # unchanged: the new version takes its place
         if now is not None and not again and _is_answer(now):
             now.source = cell.source
             carried.append(key)
@@ -43,7 +46,8 @@ def carry(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> tuple[Not
 
 
 def _settled(anchor: str | None, result: NotebookNode, present: set[str], was: dict[str, str]) -> str | None:
-    """Moves past cells that the learner had deleted: what they wrote in place of an answer cell must come after its starter."""
+    """Skip cells that the learner deleted, so that code written in place of an answer cell lands after the new starter and
+    overrides it."""
     keys = [_key(cell) for cell in result.cells]
     at = keys.index(anchor) if anchor in keys else -1
     while at + 1 < len(keys) and keys[at + 1] not in present and keys[at + 1] in was:
@@ -52,7 +56,7 @@ def _settled(anchor: str | None, result: NotebookNode, present: set[str], was: d
 
 
 def _key(cell: NotebookNode) -> str:
-    """What a cell is known by in two versions of a notebook: its grade id (which our cell ids repeat), else its cell id."""
+    """Return the key of a cell, the same in both versions: its grade id (which our cell ids repeat), else its cell id."""
     if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
         return grade_id
     role, _, part = cell.get("id", "").partition("-")
@@ -64,5 +68,5 @@ def _is_answer(cell: NotebookNode) -> bool:
 
 
 def _plain(cell: NotebookNode) -> NotebookNode:
-    """A learner's cell with an id of its own and without outputs: it belongs to no part."""
+    """Copy a learner's cell under an id of its own and without outputs: it belongs to no part."""
     return (new_code_cell if cell.cell_type == "code" else new_markdown_cell)(cell.source)

@@ -1,6 +1,6 @@
 """Runs a solved notebook from top to bottom in a kernel of this Python, and keeps its outputs for people to read.
 
-The same on a CPU and on a GPU machine; the notebook says in its first cell, and in its metadata, which of the two it was.
+It works the same on a CPU and on a GPU machine. The notebook's first cell and its metadata say which of the two it was.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from dcplab.course.lab_source import BEGIN, END
 from dcplab.errors import CourseError
 from dcplab.progress import SOLVED_SEED
 
-LIMIT_BYTES = 1_000_000  # of a notebook with its outputs: GitHub shows no bigger one
-# Who solves the notebooks: lab 05's hidden cases are drawn from a learner's seed, and its solution names those of this one.
+LIMIT_BYTES = 1_000_000  # of a notebook with its outputs; GitHub displays no bigger one
+# The learner who solves the notebooks. Lab 05's hidden cases come from a learner's seed, and its solution names this learner's
+# cases.
 LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": SOLVED_SEED}}}}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
@@ -31,9 +32,9 @@ WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
 def execute(
     source: NotebookNode, progress: Callable[[int, int], None], cell_timeout_s: int = 600
 ) -> tuple[NotebookNode, dict[str, str]]:
-    """The solved notebook with its outputs, and the outcome of each part's check in it.
+    """Return the solved notebook with its outputs, and the outcome of each part's check in it.
 
-    ``progress(done, cells)`` is called before each code cell. Raises ``CourseError`` where a cell raises, or the kernel dies.
+    ``progress(done, cells)`` is called before each code cell. Raises ``CourseError`` if a cell raises or the kernel dies.
     """
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -52,10 +53,10 @@ def execute(
             at = code.index(cell)
             progress(at, len(code))
 
-    with tempfile.TemporaryDirectory(prefix="dcplab-") as home:  # no learner's progress changes
+    with tempfile.TemporaryDirectory(prefix="dcplab-") as home:  # so that no learner's progress changes
         (Path(home) / "progress.json").write_text(json.dumps(LEARNER), encoding="utf-8")
-        # kernel_dirs=[] leaves the native kernel alone: this Python, whatever kernels a user has installed.
-        # Sockets in a folder of our own: nobody else on the machine can talk to the kernel.
+        # kernel_dirs=[] ignores the kernels that a user has installed and leaves the native one, which is this Python.
+        # Sockets in a private folder: nobody else on the machine can talk to the kernel.
         kernel = AsyncKernelManager(
             kernel_name="python3",
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
@@ -78,14 +79,14 @@ def execute(
             raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error.ename}: {error.evalue}") from error
         except (CellTimeoutError, DeadKernelError) as error:
             raise CourseError(f"The solved notebook stopped at cell {code[at].id}: {error}") from error
-        finally:  # nbclient leaves a manager that it was given alone
+        finally:  # nbclient does not shut down a manager that it was given
             run_sync(kernel.shutdown_kernel)(now=True)
         outcomes = _outcomes(Path(home), lab)
     return stamped(_without_widgets(nb), mode.current(), mode.versions()), outcomes
 
 
 def readable(source: NotebookNode) -> NotebookNode:
-    """A copy of nbgrader's source notebook without the marker lines of its solution regions."""
+    """Copy nbgrader's source notebook without the marker lines of its solution regions."""
     nb = copy.deepcopy(source)
     for cell in nb.cells:
         kept = [line for line in cell.source.split("\n") if BEGIN not in line and END not in line]
@@ -94,7 +95,7 @@ def readable(source: NotebookNode) -> NotebookNode:
 
 
 def stamped(nb: NotebookNode, where: mode.Mode, versions: Mapping[str, str]) -> NotebookNode:
-    """``nb`` with a first cell, and metadata, that say in which mode and with which versions it ran."""
+    """Return ``nb`` with a first cell, and metadata, that name the mode and the versions of the run."""
     known = ", ".join(f"{name} {version}" for name, version in versions.items())
     text = f"> Solved notebook, executed in **{where.label}** mode with {known}. Made by `python -m dcplab build --execute`."
     nb.cells.insert(0, new_markdown_cell(text, id="executed"))
@@ -104,13 +105,13 @@ def stamped(nb: NotebookNode, where: mode.Mode, versions: Mapping[str, str]) -> 
 
 
 def _environment(state: str) -> dict[str, str]:
-    """The kernel's: this checkout importable, and a state folder of its own."""
+    """Return the kernel's environment: this checkout importable, and a state folder of its own."""
     importable = [str(Path(__file__).resolve().parents[2]), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")]
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, importable)), "DCPLAB_STATE": state}
 
 
 def _outcomes(state: Path, lab: str) -> dict[str, str]:
-    """What ``lab.check`` noted in the progress file of the run, part by part."""
+    """Read the outcomes that ``lab.check`` noted in the run's progress file, part by part."""
     try:
         parts = json.loads((state / "progress.json").read_text(encoding="utf-8"))["labs"].get(lab, {})
     except FileNotFoundError:
@@ -119,7 +120,7 @@ def _outcomes(state: Path, lab: str) -> dict[str, str]:
 
 
 def _without_widgets(nb: NotebookNode) -> NotebookNode:
-    """Live widgets are empty boxes without a kernel: their views go, what stands beside them as text or picture stays."""
+    """Remove the views of live widgets, which are empty boxes without a kernel. Text and pictures beside them stay."""
     nb.metadata.pop("widgets", None)
     for cell in nb.cells:
         if cell.cell_type != "code":
@@ -131,8 +132,8 @@ def _without_widgets(nb: NotebookNode) -> NotebookNode:
 
 
 def _is_bare_widget(output: NotebookNode) -> bool:
-    """Whether nothing is left to show but a widget's own repr, such as ``VBox(children=(...))``, or a line of progress that is
-    over."""
+    """Return True for an output that shows nothing but a widget's own repr, such as ``VBox(children=(...))``, or a finished
+    progress line."""
     data = output.get("data")
     if data is None:
         return False
@@ -140,7 +141,7 @@ def _is_bare_widget(output: NotebookNode) -> bool:
 
 
 def save(nb: NotebookNode, path: Path) -> None:
-    """Writes the notebook, or raises ``CourseError`` where it is over a megabyte."""
+    """Write the notebook. Raises ``CourseError`` if it is over a megabyte."""
     from dcplab.author.notebook import to_text
 
     text = to_text(nb)

@@ -1,4 +1,4 @@
-"""What a lab must keep to, said as sentences. An empty list is a clean lab. No cell is run here."""
+"""Checks the rules for a lab and words each violation as a sentence. A clean lab gives an empty list. No cell is run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from dcplab.course.lab_source import BEGIN, END, STUB, Cell
 from dcplab.course.model import Part, Right, Wrong
 
-SAYS_WIDTH = 80  # of a diagnosis: the first line that a learner reads
+SAYS_WIDTH = 80  # characters of a diagnosis, the first line that a learner reads
 MINUTES_A_PART = 15
 POINTS_A_LAB = 100
 
@@ -22,7 +22,7 @@ POINTS_A_LAB = 100
 def lint(
     cells: Sequence[Cell], parts: Sequence[Part], wrong: Sequence[Wrong], right: Sequence[Right], learner: NotebookNode
 ) -> list[str]:
-    """Everything that is not as it must be in a lab: its cells, its parts, its banks and the learner's notebook."""
+    """Return every violation in a lab: in its cells, its parts, its banks and the learner's notebook."""
     return [
         *cell_faults(cells, parts),
         *part_faults(parts),
@@ -32,7 +32,7 @@ def lint(
 
 
 def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
-    """Every part has one answer cell with a solution region and, after it, one check cell that ends in its check."""
+    """Check that every part has one answer cell with a solution region and, after it, one check cell that ends in its check."""
     for role in ("answer", "check"):
         found = [cell.part for cell in cells if cell.role == role]
         if found != [part.id for part in parts]:
@@ -88,7 +88,7 @@ def bank_faults(parts: Sequence[Part], wrong: Sequence[Wrong], right: Sequence[R
 
 
 def leaks(learner: NotebookNode, cells: Iterable[Cell], bank: Iterable[str]) -> Iterator[str]:
-    """Traces of an answer in a learner's notebook: in text, outputs, attachments or metadata."""
+    """Find traces of an answer in a learner's notebook: in text, outputs, attachments or metadata."""
     if "widgets" in learner.metadata:
         yield "The learner's notebook carries widget state."
     shown = {_squeezed(line) for cell in cells if cell.role == "answer" for line in _given(cell.source)}
@@ -109,7 +109,7 @@ def leaks(learner: NotebookNode, cells: Iterable[Cell], bank: Iterable[str]) -> 
 
 
 def _strings(node, where: str = "notebook") -> Iterator[tuple[str, str]]:
-    """Every string of a notebook, keys too, with its place."""
+    """Yield every string of a notebook, keys too, with its place."""
     if isinstance(node, str):
         yield where, node
     elif isinstance(node, dict):
@@ -132,13 +132,13 @@ def _solution_lines(source: str) -> Iterator[str]:
 
 
 def _given(source: str) -> Iterator[str]:
-    """The lines of an answer cell that a learner gets anyway."""
+    """Yield the lines of an answer cell that a learner gets in any case."""
     solution = set(_solution_lines(source))
     return (line for line in source.split("\n") if line not in solution or line.strip() in STUB)
 
 
 def _tells(line: str) -> bool:
-    """Whether a line says something of its own: more than a bracket, a keyword or a bare name."""
+    """Return True if a line could give an answer away: it holds more than a bracket, a keyword or a bare name."""
     try:
         tokens = [t.string for t in tokenize.generate_tokens(io.StringIO(line.strip()).readline) if t.string.strip()]
     except (tokenize.TokenError, SyntaxError):

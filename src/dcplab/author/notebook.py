@@ -1,7 +1,7 @@
-"""A lab's cells as notebooks: nbgrader's source notebook, and the learner's notebook that nbgrader makes of it.
+"""Turns a lab's cells into notebooks: nbgrader's source notebook, and the learner's notebook that nbgrader makes of it.
 
-The learner's notebook comes out of nbgrader's own preprocessors, in nbgrader's own order, so that ``labs/`` holds byte for
-byte what ``nbgrader generate_assignment`` writes.
+The learner's notebook comes from nbgrader's own preprocessors in nbgrader's own order. So ``labs/`` holds byte for byte what
+``nbgrader generate_assignment`` writes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "nam
 
 
 def source_notebook(lab: str, cells: Sequence[Cell], points: Mapping[str, float]) -> NotebookNode:
-    """nbgrader's source notebook of ``lab`` ("01_index_spaces"), solutions included; ``points`` of each part by its id."""
+    """Make nbgrader's source notebook of ``lab`` ("01_index_spaces"), solutions included. ``points``: of each part by its
+    id."""
     nb = solved_notebook(lab, cells, points)
     nb.metadata["dcplab"]["digest"] = digest(learner_notebook(nb))
     return nb
 
 
 def solved_notebook(lab: str, cells: Sequence[Cell], points: Mapping[str, float]) -> NotebookNode:
-    """The lab with its solutions. It is made without nbgrader, so that a GPU box that has none can execute it."""
+    """Make the lab with its solutions. Uses no nbgrader, so that a GPU machine without it can execute the notebook."""
     made, after, count = [], "intro", 0
     for cell in cells:
         if cell.role is None:
@@ -50,35 +51,35 @@ def solved_notebook(lab: str, cells: Sequence[Cell], points: Mapping[str, float]
 
 
 def learner_notebook(source: NotebookNode) -> NotebookNode:
-    """What ``nbgrader generate_assignment`` makes of a source notebook; the argument stays as it is."""
+    """Return the notebook that ``nbgrader generate_assignment`` makes of a source notebook. The argument stays unchanged."""
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells
 
     nb, resources = copy.deepcopy(source), {}
     for preprocessor in GenerateAssignment.preprocessors.default_args[0]:
-        if preprocessor is not SaveCells:  # it only fills the gradebook, and there is none here
+        if preprocessor is not SaveCells:  # it only fills a gradebook, which does not exist here
             nb, resources = preprocessor().preprocess(nb, resources)
     return nb
 
 
 def digest(nb: NotebookNode) -> str:
-    """A short hash of what a learner can edit: kind and text of every cell. Outputs and metadata play no part."""
+    """Hash everything that a learner can edit, shortly: the kind and text of every cell, no outputs and no metadata."""
     text = json.dumps([[cell.cell_type, cell.source] for cell in nb.cells], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def is_edited(nb: NotebookNode) -> bool:
-    """Whether a learner's notebook differs, in a cell's text or number of cells, from the one that was generated."""
+    """Return True if a learner's notebook differs from the generated one in a cell's text or in the number of cells."""
     return digest(nb) != nb.metadata.get("dcplab", {}).get("digest")
 
 
 def to_text(nb: NotebookNode) -> str:
-    """The notebook as nbgrader writes it: sorted keys, one space of indent, one newline at the end."""
+    """Return the notebook as nbgrader writes it: sorted keys, one space of indent, one newline at the end."""
     return nbformat.writes(nb, version=4).rstrip("\n") + "\n"
 
 
 def _nbgrader(cell: Cell, points: Mapping[str, float]) -> dict[str, Any]:
-    """nbgrader's metadata of an answer cell or a check cell (schema 3)."""
+    """Return nbgrader's metadata of an answer cell or a check cell (schema 3)."""
     if cell.kind != "code" or cell.part is None:
         raise CourseError(f"Line {cell.line}: role={cell.role!r} needs a code cell with a part.")
     if cell.part not in points:

@@ -19,10 +19,10 @@ CONFIG = "nbgrader_config.py"
 
 
 def release(folder: Path, labs: Sequence, update: bool, say: Callable[[str], None]) -> None:
-    """Makes, or with ``update`` renews, the course in ``folder``. Submissions, grades and an edited configuration stay."""
+    """Make, or with ``update`` renew, the course in ``folder``. Submissions, grades and an edited configuration stay."""
     _refuse_unless_ours(folder, update)
     folder.mkdir(parents=True, exist_ok=True)
-    # Everybody on the machine could read the solutions in source/ and change grades in gradebook.db otherwise.
+    # Otherwise everybody on the machine could read the solutions in source/ and change grades in gradebook.db.
     folder.chmod(0o700)
     if not (folder / CONFIG).exists():
         shutil.copy(paths.root() / "workshop" / CONFIG, folder / CONFIG)
@@ -37,7 +37,7 @@ def release(folder: Path, labs: Sequence, update: bool, say: Callable[[str], Non
         if released.read_text(encoding="utf-8") != to_text(made.learner):
             raise CourseError(f"{released} differs from what `dcplab build` makes; is {CONFIG} changing how nbgrader releases?")
         say(f"{lab.name}: source/ and release/ written, {len(lab.parts)} graded cells in the gradebook")
-    # All labs of the course, also those that an update of one leaves as they are.
+    # All labs of the course, also those that an update of a single lab does not touch.
     names = "\n".join(f"- `{lab.name}`" for lab in sorted((folder / "source").iterdir()) if lab.is_dir())
     readme = (paths.root() / "workshop" / "course_readme.md").read_text(encoding="utf-8")
     readme = readme.replace("{labs}", names).replace("{bin}", shlex.quote(str(Path(sys.executable).parent)))
@@ -45,9 +45,9 @@ def release(folder: Path, labs: Sequence, update: bool, say: Callable[[str], Non
 
 
 def nbgrader(folder: Path, *words: str) -> str:
-    """Runs an nbgrader command in the course and returns what it said. ``CourseError`` gives its first error."""
+    """Run an nbgrader command in the course and return its output. ``CourseError`` gives its first error."""
     command = [sys.executable, "-m", "nbgrader", *words]
-    # nbgrader starts `alembic` by name: it lies beside this Python, which need not be on the PATH
+    # nbgrader starts `alembic` by name. It lies beside this Python, whose folder need not be on the PATH.
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, errors="replace")
     if done.returncode:

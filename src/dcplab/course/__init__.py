@@ -1,1 +1,1 @@
-"""What a lab is, as data: its parts, cases, bank and source."""
+"""Describes a lab as data: its parts, cases, bank and source."""

@@ -36,7 +36,8 @@ _SIGNS = ("- ", "+ ", "  ")
 
 @dataclass(frozen=True)
 class Bank:
-    """Answers to one part. The cells of ``preamble`` stand before each of them: what their authors had defined elsewhere."""
+    """Answers to one part. The cells of ``preamble`` stand before each answer; they hold definitions that its author made
+    elsewhere."""
 
     preamble: tuple[str, ...] = ()
     wrong: tuple[Wrong, ...] = ()
@@ -49,13 +50,13 @@ class _Cell:
     notes: dict[str, str]
     body: list[str]
     where: str  # file and answer, for messages
-    line: int  # of the body's first line
+    line: int  # number of the body's first line
 
 
 def read(path: Path, solution: str) -> Bank:
-    """The bank in ``path``, for the part whose solved answer cell is ``solution``. A file that is not there is an empty bank.
+    """Read the bank in ``path``, for the part whose solved answer cell is ``solution``. A missing file is an empty bank.
 
-    Raises CourseError where a cell cannot be read or a change does not fit.
+    Raises CourseError if a cell cannot be read or a change does not fit.
     """
     if not path.exists():
         return Bank()
@@ -84,12 +85,12 @@ def read(path: Path, solution: str) -> Bank:
 
 
 def without_markers(source: str) -> str:
-    """A solved answer cell without the lines that mark its solution regions."""
+    """Return a solved answer cell without the lines that mark its solution regions."""
     return "\n".join(line for line in source.split("\n") if BEGIN not in line and END not in line)
 
 
 def changed(base: str, body: Sequence[str], where: str, line: int = 1) -> str:
-    """``base`` with the changes in ``body``, whose first line is ``line`` of the file that ``where`` names."""
+    """Apply the changes in ``body`` to ``base``. ``body`` starts at ``line`` of the file that ``where`` names."""
     lines = base.rstrip("\n").split("\n")
     for number, old, new in _changes(body, where, line):
         places = [
@@ -104,7 +105,7 @@ def changed(base: str, body: Sequence[str], where: str, line: int = 1) -> str:
 
 
 def _changes(body: Sequence[str], where: str, first: int) -> Iterator[tuple[int, list[str], list[str]]]:
-    """(line, what stands there, what comes in its place) of each change."""
+    """Yield (line, old lines, new lines) of each change."""
     old, new, start = [], [], first
     for number, text in enumerate([*body, ""], first):
         if not text.strip() and text[:1] not in ("-", "+"):
@@ -124,7 +125,7 @@ def _changes(body: Sequence[str], where: str, first: int) -> Iterator[tuple[int,
 
 
 def _fits(here: Sequence[str], old: Sequence[str]) -> str | None:
-    """The indentation by which the lines ``old`` are those ``here``; None if they are others."""
+    """Return the indentation by which the lines ``old`` match the lines ``here``, or None if they do not match."""
     pads = {a[: len(a) - len(b)] for a, b in zip(here, old, strict=True) if b.strip()}
     pad = next(iter(pads)) if len(pads) == 1 else None
     if pad is None or pad.strip():

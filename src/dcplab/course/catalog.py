@@ -1,4 +1,4 @@
-"""The labs there are: found in ``solutions/``, each with its parts, its banks, and its answer cells solved and unsolved."""
+"""Finds the labs in ``solutions/`` and loads each with its parts, its banks, and its answer cells solved and unsolved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _PART_FILE = re.compile(r"\d+[a-z]+")
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab. ``cells`` are its solved notebook's code cells, in order; ``preambles`` stand before each answer of a bank."""
+    """One lab. ``cells``: its solved notebook's code cells, in order. ``preambles``: code that stands before each answer of a
+    bank."""
 
     name: str  # "01_index_spaces"
     title: str
@@ -45,7 +46,7 @@ class Lab:
         return sum(part.points for part in self.parts)
 
     def part(self, identity: str) -> Part:
-        """The part called "1c" (or "C", or "c")."""
+        """Return the part called "1c" (or "C", or "c")."""
         wanted = str(identity).strip().lower()
         for part in self.parts:
             if wanted in (part.id.lower(), part.id.lower().lstrip("0123456789")):
@@ -53,11 +54,11 @@ class Lab:
         raise CourseError(f"Lab {self.name} has no part {identity!r}; it has {', '.join(p.id for p in self.parts)}.")
 
     def starter_cell(self, identity: str) -> str:
-        """The answer cell of a part as a learner first gets it."""
+        """Return the answer cell of a part as a learner first gets it."""
         return lab_source.starter(self._answer(identity).source)
 
     def key(self, identity: str) -> Key:
-        """What an answer to this part is held against."""
+        """Return the key of a part: its solution, its starter and its bank, with which an answer is compared."""
         part = self.part(identity)
         solved = extract([c.source for c in self.cells], part.names)
         bare = [lab_source.starter(c.source) if c.role == "answer" else c.source for c in self.cells]
@@ -67,11 +68,12 @@ class Lab:
         return Key(self.name, part, solved, extract(bare, part.names), wrong)
 
     def program(self, answer: Wrong | Right) -> Program:
-        """An answer of a bank as a child runs it."""
+        """Return an answer of a bank as the program that a child runs."""
         return extract([*self.preambles[answer.part], answer.source], self.part(answer.part).names)
 
     def setup(self) -> list[str]:
-        """The code cells that are neither answers nor checks: imports and constants, for an answer alone in a file."""
+        """Return the code cells that are neither answers nor checks: imports and constants, for an answer that stands alone in
+        a file."""
         return [c.source for c in self.cells if c.role is None]
 
     def _answer(self, identity: str) -> lab_source.Cell:
@@ -83,18 +85,18 @@ class Lab:
 
 
 def labs() -> list[Lab]:
-    """Every lab, in order."""
+    """Return every lab, in order."""
     return [load(path) for path in folders()]
 
 
 def folders(solutions: Path | None = None) -> list[Path]:
-    """The folders of labs that have parts, in order."""
+    """Return the folders of labs that have parts, in order."""
     base = solutions or paths.solutions()
     return sorted(p.parents[1] for p in base.glob("*/parts/__init__.py") if _NAME.fullmatch(p.parents[1].name))
 
 
 def lab(given: str | int) -> Lab:
-    """The lab called "01", "1" or "01_index_spaces". Raises CourseError with the names there are."""
+    """Return the lab called "01", "1" or "01_index_spaces". Raises CourseError with the known names."""
     wanted = str(given).strip().rstrip("/")
     for path in folders():
         if wanted == path.name or (wanted.isdigit() and int(wanted) == int(path.name[:2])):
@@ -104,7 +106,7 @@ def lab(given: str | int) -> Lab:
 
 
 def of_part(identity: str) -> Lab:
-    """The lab that a part belongs to, by the number it begins with: "1c" is in lab 01."""
+    """Return the lab that a part belongs to, by the number it begins with: "1c" is in lab 01."""
     number = re.match(r"\s*0*(\d+)", str(identity))
     if number is None:
         raise CourseError(f"{identity!r} names no part; a part is called like '1c'.")
@@ -114,7 +116,8 @@ def of_part(identity: str) -> Lab:
 
 
 def place(first: str, second: str | None = None) -> tuple[Lab, Part | None]:
-    """What a person names: a lab ("01"), a part alone ("1c", as in a notebook), or both ("01" and "1c", or "1" and "c")."""
+    """Resolve the words of a command: a lab ("01"), a part alone ("1c", as in a notebook), or both ("01" and "1c", or "1" and
+    "c")."""
     text = str(first).strip()
     if second is not None or text.isdigit() or "_" in text or not text[:1].isdigit():
         found = lab(text)
@@ -124,7 +127,7 @@ def place(first: str, second: str | None = None) -> tuple[Lab, Part | None]:
 
 
 def load(folder: Path) -> Lab:
-    """A lab from its folder. Kept until one of its files changes."""
+    """Load a lab from its folder. The result is kept until one of its files changes."""
     files = sorted([*folder.glob("parts/*.py"), *folder.glob("bank/*.py"), *folder.glob(f"{folder.name}.py")])
     return _load(folder, tuple((f.name, f.stat().st_mtime_ns) for f in files))
 
@@ -152,7 +155,7 @@ def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
 
 
 def _parts(folder: Path) -> tuple[dict, tuple[Part, ...]]:
-    """``LAB`` of ``parts/__init__.py``, and the ``PART`` of each ``parts/ID.py``. Together they are one package."""
+    """Load ``LAB`` of ``parts/__init__.py``, and the ``PART`` of each ``parts/ID.py``. Together they are one package."""
     name = f"dcplab_lab_{folder.name}"
     for known in [m for m in sys.modules if m.partition(".")[0] == name]:
         del sys.modules[known]
@@ -160,11 +163,11 @@ def _parts(folder: Path) -> tuple[dict, tuple[Part, ...]]:
     home = folder / "parts"
     spec = importlib.util.spec_from_file_location(name, home / "__init__.py", submodule_search_locations=[str(home)])
     package = importlib.util.module_from_spec(spec)
-    sys.modules[name] = package  # relative imports, dataclasses and inspect look a module up by its name
+    sys.modules[name] = package  # relative imports, dataclasses and inspect look modules up by name
     spec.loader.exec_module(package)
     parts = tuple(_part(name, f) for f in sorted(home.glob("*.py")) if _PART_FILE.fullmatch(f.stem))
     for part in parts:
-        source_of(part.drive)  # read now
+        source_of(part.drive)  # read the source now: the file may change later
     return package.LAB, parts
 
 

@@ -1,4 +1,4 @@
-"""The cases of a part for one seed, as they are judged in one mode: values for the judge, bytes for a child."""
+"""Draws the cases of a part for one seed and one mode: as values for the judge, as bytes for a child."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from dcplab.course.model import Buf, Case, Launch, Part
 from dcplab.course.seeded import Draw
 from dcplab.errors import CourseError
 
-GPU_PATIENCE = 2.0  # a first run there compiles and makes a context
+GPU_PATIENCE = 2.0  # a first run on a GPU compiles and makes a context
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """``packed``: the cases as data for a child. ``elsewhere``: how many more only the other mode can judge."""
+    """Drawn cases. ``packed``: the cases as data for a child. ``elsewhere``: the number of further cases that only the other
+    mode can judge."""
 
     seed: int
     mode: str
     cases: tuple[Case | Launch, ...]
     packed: tuple[Mapping[str, Any], ...]
     elsewhere: int
-    wall_s: float  # what an answer has for all of them
+    wall_s: float  # an answer's wall limit for all cases
 
     @property
     def launches(self) -> list[Mapping[str, Any]]:
@@ -38,12 +39,12 @@ def draw(part: Part, seed: int, mode: str) -> Drawn:
 
 
 def patience(part: Part, mode: str) -> float:
-    """Seconds that an answer to a part has."""
+    """Return the seconds that an answer to a part may take."""
     return part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
 
 
 def pack(case: Case | Launch) -> dict[str, Any]:
-    """Turn a case into data for a child. Arguments are encoded here, so that each program gets copies of its own."""
+    """Turn a case into data for a child. Arguments are encoded here, so that each program gets its own copies."""
     if isinstance(case, Case):
         args, kwargs = codec.encode(tuple(case.args)), codec.encode(dict(case.kwargs))
         return {"kind": "case", "args": args, "kwargs": kwargs, "writes": list(case.writes), "call": case.call}

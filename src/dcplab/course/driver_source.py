@@ -1,4 +1,4 @@
-"""A part's driver as source text: what travels to the child where an entry cannot be called with data alone."""
+"""Reads a part's driver as source text, which travels to the child where data alone cannot call an entry."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 @functools.cache
 def source_of(drive: Callable | None) -> dict[str, str] | None:
-    """The driver's name and text. Kept from the first call on, which `catalog` makes when it loads a lab: the file may change
-    while a grader runs, and what Python then reads out of it are other lines."""
+    """Return the driver's name and text. Both are kept from the first call on, which `catalog` makes when it loads a lab.
+    Otherwise a file that changes while a grader runs would give Python other lines."""
     if drive is None:
         return None
     return {"name": drive.__name__, "source": textwrap.dedent(inspect.getsource(drive))}

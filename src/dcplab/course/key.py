@@ -1,4 +1,4 @@
-"""What an answer to a part is held against."""
+"""Holds what an answer to a part is compared with."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Key:
     wrong: Sequence[tuple[Wrong, Program]] = field(default=())
 
     def bank(self, outcome: str) -> list[tuple[Wrong, Program]]:
-        """The wrong answers of this part that must get ``outcome``."""
+        """Return the wrong answers of this part that must get ``outcome``."""
         return [(wrong, program) for wrong, program in self.wrong if wrong.part == self.part.id and wrong.outcome == outcome]
 
     def argument_names(self, case: Case | Launch) -> list[str]:
-        """Name the parameters of what a case calls, from the solution's source or the part's driver."""
+        """Name the parameters of the function that a case calls, from the solution's source or the part's driver."""
         if self.part.drive:
             return list(inspect.signature(self.part.drive).parameters)[1:]
         called = getattr(case, "call", "") or self.part.entry

@@ -1,7 +1,7 @@
 """Reads a lab's source, ``solutions/NN_name/NN_name.py`` (jupytext's percent format), and makes starters of its answers.
 
-Jupytext reads the same files in an editor; a test holds the two readings together. It is not used here because importing
-it takes two seconds, and the first check of a notebook would wait for them.
+This is our own reader, because importing jupytext takes two seconds and the first check of a notebook would wait for them.
+Jupytext reads the same files in an editor; a test holds the two readings together.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from dcplab.errors import CourseError
 
-BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"  # nbgrader's defaults: any line that holds these words
-STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")  # what nbgrader puts in place of a solution region
+BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"  # nbgrader's defaults; any line that holds these words counts
+STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")  # nbgrader's replacement for a solution region
 
 _MARKER = re.compile(r"# %%(?:\s+\[(?P<kind>\w+)\])?(?P<options>.*)")
 _OPTION = re.compile(r'\s*(?P<key>\w+)=(?:"(?P<text>[^"]*)"|\[(?P<items>[^\]]*)\])')
@@ -22,12 +22,13 @@ _OPTION = re.compile(r'\s*(?P<key>\w+)=(?:"(?P<text>[^"]*)"|\[(?P<items>[^\]]*)\
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a lab's source. ``meta`` is what follows ``# %%``: ``part``, ``role`` ("answer" or "check"), ``tags``."""
+    """One cell of a lab's source. ``meta`` holds the words after ``# %%``: ``part``, ``role`` ("answer" or "check"),
+    ``tags``."""
 
     kind: str  # "code" or "markdown"
     source: str
     meta: Mapping[str, str | list[str]] = field(default_factory=dict)
-    line: int = 1  # of the marker in the file, for messages
+    line: int = 1  # line of the marker in the file, for messages
 
     @property
     def part(self) -> str | None:
@@ -39,7 +40,7 @@ class Cell:
 
 
 def read(path: Path) -> list[Cell]:
-    """The cells of a lab's source file, in order."""
+    """Return the cells of a lab's source file, in order."""
     try:
         return parse(path.read_text(encoding="utf-8"), name=path.name)
     except FileNotFoundError:
@@ -47,7 +48,7 @@ def read(path: Path) -> list[Cell]:
 
 
 def parse(text: str, name: str = "source") -> list[Cell]:
-    """The cells of a percent-format text. What stands before the first ``# %%`` may only be blank or comments."""
+    """Return the cells of a percent-format text. Only blank lines and comments may stand before the first ``# %%``."""
     lines = text.split("\n")
     starts = [i for i, line in enumerate(lines) if _MARKER.fullmatch(line)]
     for i, line in enumerate(lines[: starts[0] if starts else len(lines)]):
@@ -58,7 +59,7 @@ def parse(text: str, name: str = "source") -> list[Cell]:
 
 
 def starter(source: str) -> str:
-    """An answer cell as a learner gets it: every solution region replaced by nbgrader's stub, at the region's indent."""
+    """Return an answer cell as a learner gets it: every solution region replaced by nbgrader's stub, at the region's indent."""
     kept, inside = [], False
     for line in source.split("\n"):
         if BEGIN in line:

@@ -1,7 +1,7 @@
-"""The data of a check: what a lab's author writes (Part, Case, Launch) and what a check says (CheckResult).
+"""Defines the data of a check: an author's Part, Case and Launch, and the CheckResult.
 
-Plain frozen dataclasses. Nothing here runs code, and nothing here imports torch: banks, parts and results can be
-loaded, compared and written to JSON on any machine.
+All are plain frozen dataclasses. Nothing here runs code or imports torch: banks, parts and results can be loaded, compared and
+written to JSON on any machine.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Outcome = Literal["passed", "wrong", "unsafe", "crashed", "timeout", "not_attemp
 class Case:
     """One call of the learner's entry: ``entry(*args, **kwargs)``.
 
-    Arguments are None, bool, int, float, str, tuples, lists, dicts and CPU tensors (any layout: a strided view travels as
-    one). In GPU mode the child moves tensors to the device first. ``writes`` names the positions of the arguments that the
-    entry is asked to change in place; a change anywhere else is ``unsafe``.
+    Arguments are None, bool, int, float, str, tuples, lists, dicts and CPU tensors of any layout: a strided view arrives as a
+    strided view. In GPU mode the child moves tensors to the device first.
+    ``writes``: positions of the arguments that the entry must change in place. A change anywhere else is ``unsafe``.
     ``size`` orders cases: the smallest failing one is shown.
-    ``raises`` is the name of the exception type that the right answer raises ("ValueError"), or None.
-    ``call`` is the function to call where a part has several (``Part.also``); empty: the entry.
-    ``modes`` are those that can judge it ("cpu", "gpu"); elsewhere it is left out, and the result says so.
+    ``raises``: the name of the exception type that the right answer raises ("ValueError"), or None.
+    ``call``: the function to call where a part has several (``Part.also``). Empty: the entry.
+    ``modes``: those that can judge the case ("cpu", "gpu"). Other modes leave it out, and the result says so.
     """
 
     args: tuple = ()
@@ -40,10 +40,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Buf:
-    """Stands, in ``Launch.args``, for a buffer of the launch; ``dtype`` (a torch dtype's name) views it as another type.
+    """Stands, in ``Launch.args``, for a buffer of the launch. ``dtype`` (a torch dtype's name) views it as another type.
 
-    ``before`` is for addresses past 2^31: the pointer stands so many elements before the buffer, which is then the end of a
-    larger one. Only this end is there to be touched.
+    ``before`` makes addresses past 2^31: the pointer lies so many elements before the buffer, as if the buffer were the end of
+    a larger one. Only this end may be touched.
     """
 
     name: str
@@ -55,10 +55,10 @@ class Buf:
 class Launch:
     """One launch of a learner's Triton kernel: ``entry[grid](*args, **constexprs)``.
 
-    ``buffers`` maps names to CPU tensors with their initial contents. The child places all of them in one arena with canary
-    bands before, between and after, so that a store outside a buffer changes a band and nothing else. ``writes`` names the
-    buffers the kernel may change. ``constexprs`` are passed by keyword. ``modes`` as in ``Case``. ``exact``: the values are
-    such that every cast asked for keeps them, so that the interpreter's casts to bf16 and fp8 can be judged.
+    ``buffers``: names -> CPU tensors with initial contents. The child places all of them in one allocation with canary bands
+    before, between and after them. A store outside a buffer then changes a band and nothing else.
+    ``writes``: the buffers that the kernel may change. ``constexprs`` are passed by keyword. ``modes``: as in ``Case``.
+    ``exact``: promises that the kernel's casts change no value, so bf16/fp8 casts can be judged on a CPU.
     """
 
     buffers: Mapping[str, Any]
@@ -83,8 +83,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A question the learner commits to before a run. ``answer`` is one of ``choices``, or, where there are none, free text
-    that ``normalise`` makes comparable. ``because`` is shown after the commitment, right or wrong."""
+    """A question that the learner answers before a run. ``answer`` is one of ``choices``. Without choices it is free text,
+    which ``normalise`` makes comparable. ``because`` is shown after the learner's answer, right or wrong."""
 
     question: str
     answer: str
@@ -97,22 +97,23 @@ class Part:
     """One part of a lab, as its author describes it in ``solutions/NN_name/parts/ID.py``.
 
     ``cases(draw)`` returns the inputs for a ``Draw`` (a seeded source of numbers), small ones first.
-    ``oracle`` computes what is right for one case. For a ``Case`` it is called with the case's arguments (fresh copies); None
-    means the solution region itself. For a ``Launch`` it is called with a dict of the buffers (fresh copies, CPU tensors)
-    and the launch, and returns a dict of what the written buffers must hold.
-    ``rows(case, got, expected)`` makes the table of the smallest failure; None picks a general one.
-    ``question`` is asked when no misconception was recognised.
-    ``not_here(mode_name)`` returns a sentence where an environment ("cpu" or "gpu") cannot judge this part, else None.
-    ``close``, for float results: every element within ``close * (1 + |expected|)``; None compares exactly.
-    ``compare(case, got, expected)`` replaces the general comparison; it returns None or a sentence.
+    ``oracle`` computes the right result of one case. For a ``Case`` it gets fresh copies of the arguments; None means that the
+    solution region itself is the oracle. For a ``Launch`` it gets a dict of fresh copies of the buffers (CPU tensors) and the
+    launch, and returns a dict with the right contents of the written buffers.
+    ``rows(case, got, expected)`` makes the table of the smallest failure. None picks a general table.
+    ``question`` is asked if no misconception was recognised.
+    ``not_here(mode_name)`` returns a sentence if an environment ("cpu" or "gpu") cannot judge this part, else None.
+    ``close``, for float results: every element must be within ``close * (1 + |expected|)``. None compares exactly.
+    ``compare(case, got, expected)`` replaces the general comparison. It returns None or a sentence.
     ``drive(entry, *args, **kwargs)`` is called in the child in place of the entry, where arguments cannot travel as data (a
-    class under test, a callback). It is sent as source, so it must stand alone: its imports inside it.
-    ``by_case``: a wrong answer gets the points of the cases that it passes, all of one worth; else it gets none.
-    ``carries``: the learner's functions of earlier labs come along where they ask for it (`dcplab.own_answers`).
-    ``also`` names further functions that belong to the answer; a ``Case`` says with ``call`` which one it is for.
-    ``may_import`` names modules of the course that an answer to this part may import; else it may import none.
-    ``launch(*args)``, for a kernel: the Launch that `lab.run` makes of a learner's own arguments.
-    ``seed_of(got)``: where an answer is about cases that only its learner has, their seed in what it returned.
+    class under test, a callback). It is sent as source, so its imports must stand inside it.
+    ``by_case``: a wrong answer gets the points of the cases that it passes, all of one worth. Otherwise it gets none.
+    ``carries``: the learner's functions of earlier labs run with the answer if the learner asks for it (`dcplab.own_answers`).
+    ``also`` names further functions that belong to the answer. A ``Case`` chooses one with ``call``.
+    ``may_import`` names modules of the course that an answer to this part may import. Without it an answer may import none.
+    ``launch(*args)``, for a kernel: makes the Launch for `lab.run` from a learner's own arguments.
+    ``seed_of(got)``, for answers about cases that only their learner has: reads the seed of these cases from the returned
+    value.
     """
 
     id: str
@@ -140,21 +141,21 @@ class Part:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What an answer defines: the entry and ``also``."""
+        """Return the names that an answer defines: the entry and ``also``."""
         return (self.entry, *self.also)
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer with the diagnosis it must get. ``source`` is what a learner would have typed."""
+    """A wrong answer with the diagnosis it must get. ``source`` is the text that a learner would have typed."""
 
     id: str  # unique in its lab, for example "1c-no-divide"
     part: str
     says: str  # the misconception, one sentence of at most 80 characters
-    asks: str  # one question to ask oneself
+    asks: str  # one question for the learner
     source: str
-    outcome: Outcome = "wrong"  # what the check must say: "unsafe" for an answer that touches what it must not
-    family: str = ""  # the misconception's row in docs (M1 ... M16), where it has one
+    outcome: Outcome = "wrong"  # outcome of the check: "unsafe" for an answer that touches forbidden memory
+    family: str = ""  # the misconception's row in docs (M1 ... M16), if it has one
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,8 @@ class Right:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one check says. ``message`` is plain text, first line the diagnosis; ``table`` the smallest failing case."""
+    """The result of one check. ``message`` is plain text, its first line the diagnosis. ``table`` shows the smallest failing
+    case."""
 
     lab: str
     part: str
@@ -183,12 +185,12 @@ class CheckResult:
     question: str = ""
     table: Table | None = None
     case: str = ""  # the failing case's label and arguments, shortly
-    detail: str = ""  # traceback, guard report: shown by explain(), never first
+    detail: str = ""  # traceback, guard report: explain() shows it
     elapsed_s: float = 0.0
-    case_seed: int | None = None  # the learner's own seed that the answer names, where the part is about it (Part.seed_of)
+    case_seed: int | None = None  # the learner's own seed that the answer names (Part.seed_of)
 
     def to_json(self) -> dict:
-        """The record that ``check --json`` prints (design section 7), and ``question`` to ``case_seed``."""
+        """Return the record that ``check --json`` prints, with ``question`` to ``case_seed``."""
         d = asdict(self)
         d["versions"] = dict(self.versions)
         return d

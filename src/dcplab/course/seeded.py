@@ -1,4 +1,4 @@
-"""Seeded inputs: the only source of chance in a check."""
+"""Draws seeded inputs: the only source of chance in a check."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Draw:
         self._random = random.Random(self.seed)
 
     def int(self, low: int, high: int) -> int:
-        """A whole number in ``[low, high]``, both ends included."""
+        """Draw a whole number in ``[low, high]``, both ends included."""
         return self._random.randint(low, high)
 
     def choice(self, options):
         return self._random.choice(list(options))
 
     def sample(self, population, k: int) -> list:
-        """``k`` different members of ``population`` (a range may be huge), in random order."""
+        """Draw ``k`` different members of ``population`` (a range may be huge), in random order."""
         return self._random.sample(population, k)
 
     def shuffled(self, items) -> list:
@@ -34,12 +34,12 @@ class Draw:
         return items
 
     def torch(self):
-        """A CPU ``torch.Generator`` seeded from this draw, for bulk values."""
+        """Make a CPU ``torch.Generator`` seeded from this draw, for bulk values."""
         import torch
 
         return torch.Generator().manual_seed(self._random.getrandbits(48))
 
 
 def fresh_seed() -> int:
-    """A seed that nobody can foresee, short enough to type back."""
+    """Return a seed that nobody can foresee, short enough to type back."""
     return secrets.randbelow(10**8)

@@ -1,4 +1,5 @@
-"""What a program did on the cases of a part, as data: the sandbox writes it, the judge reads it, `present` words it."""
+"""Records a program's behaviour on the cases of a part, as data. The sandbox writes it, the judge reads it, `present` words
+it."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-LOGIC = "logic"  # a doubt: the interpreter kept one side of `and` or `or` between blocks, so what was touched proves nothing
+LOGIC = "logic"  # a doubt: the interpreter kept one side of `and` or `or` between blocks, so accesses prove nothing
 
 
 @dataclass
 class Trial:
-    """``records`` by case number, as far as it got. ``status`` is "done" or how its child ended (see ``pool.Run``).
+    """The records of one program, by case number, up to its end. ``status`` is "done" or the way its child ended (see
+    ``pool.Run``).
 
-    A record holds ``returned`` or ``written`` (by buffer or argument), or ``raised``; ``events``: memory touched that must not
-    be; ``doubts``: ``(kind, dtype)`` of what the interpreter computes wrongly; ``too_large`` where the result cannot travel.
+    A record holds ``returned`` or ``written`` (by buffer or argument), or ``raised``. ``events``: accesses to forbidden memory.
+    ``doubts``: ``(kind, dtype)`` of operations that the interpreter computes wrongly. ``too_large``: set if the result is too
+    large to send.
     """
 
     records: dict[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -25,4 +28,4 @@ class Trial:
     stderr: str = ""
     stuck: str = ""
     wall_s: float = 0.0
-    watched: Trial | None = None  # a kernel's run in the interpreter, beside the one on a GPU
+    watched: Trial | None = None  # the same kernel's run in the interpreter, beside its run on a GPU

@@ -1,1 +1,1 @@
-"""Many notebooks: a row for each, whatever it holds. No line of a learner's code runs in the grading process."""
+"""Grades many notebooks: one row for each, whatever it holds. No line of a learner's code runs in the grading process."""

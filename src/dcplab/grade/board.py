@@ -1,4 +1,5 @@
-"""The instructor's board: who is at which part, who is stuck, and which misconceptions are about. Reads files, runs nothing."""
+"""Shows the instructor's board: each learner's part, who is stuck, and which misconceptions occur. Reads files and runs
+nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ from dcplab.course.model import OUTCOMES
 from dcplab.grade.read import UNGRADED
 
 STUCK_AFTER = 3  # failed checks of one part
-TOP = 5  # misconceptions shown
+TOP = 5  # misconceptions on the board
 
 
 @dataclass(frozen=True)
 class Learner:
-    """What is known of one learner: of each part of a lab its record (``outcome``, ``attempts``, ``best``, ``diagnosis``), and
-    why a notebook of a lab could not be graded (a status of ``dcplab.grade.read``)."""
+    """One learner's records. For each part of a lab: ``outcome``, ``attempts``, ``best``, ``diagnosis``. For a notebook that
+    could not be graded: its status from ``dcplab.grade.read``."""
 
     name: str
     labs: Mapping[str, Mapping[str, Mapping]]
@@ -29,10 +30,10 @@ class Learner:
 
 
 def find(folder: Path) -> list[Learner]:
-    """The learners below a folder: from ``progress.json`` files (state folders), and from what ``grade --json`` wrote.
+    """Find the learners below a folder: in ``progress.json`` files (state folders), and in files that ``grade --json`` wrote.
 
-    A state folder's learner is called as the folder that holds it; ``.dcplab``, ``dcplab``, ``.local/state`` and the ``course``
-    that a hub makes in a home are looked through. A file that is neither is passed over.
+    A learner is named by the folder that holds the state folder. ``.dcplab``, ``dcplab``, ``.local/state`` and the ``course``
+    that a hub makes in a home are skipped on the way up. Other files are skipped.
     """
     found: dict[str, dict] = {}
     ungraded: dict[str, dict[str, str]] = {}
@@ -44,7 +45,7 @@ def find(folder: Path) -> list[Learner]:
         for name, labs, why in _learners(path, folder, data):
             for lab, parts in labs.items():
                 found.setdefault(name, {}).setdefault(lab, {})
-                if why in UNGRADED:  # nothing is shown that a learner could have put into a file
+                if why in UNGRADED:  # show no text that a learner could have put into a file
                     ungraded.setdefault(name, {})[lab] = why
                 for part, record in parts.items():
                     known = found.setdefault(name, {}).setdefault(lab, {})
@@ -54,7 +55,7 @@ def find(folder: Path) -> list[Learner]:
 
 
 def board(learners: Sequence[Learner], labs: Sequence[Lab], anonymous: bool = False) -> str:
-    """The board of every lab that anybody has begun, as text."""
+    """Return the board of every lab that somebody has begun, as text."""
     begun = [lab for lab in labs if any(lab.name in learner.labs for learner in learners)]
     if not begun:
         return f"{len(learners)} learners, and nobody has checked anything yet."
@@ -62,9 +63,10 @@ def board(learners: Sequence[Learner], labs: Sequence[Lab], anonymous: bool = Fa
 
 
 def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
-    """One lab: a line for each learner who has begun it, and one for all the others, so that five labs fit on a screen."""
+    """Return one lab's board: a line for each learner who has begun it and one line for all others, so that five labs fit on a
+    screen."""
     rows, stuck, ideas, idle = [], Counter(), Counter(), []
-    says = {wrong.id: wrong.says for wrong in lab.wrong}  # nothing is shown that a learner could have put into a file
+    says = {wrong.id: wrong.says for wrong in lab.wrong}  # show no text that a learner could have put into a file
     for number, learner in enumerate(learners, 1):
         name = f"learner {number}" if anonymous else learner.name
         if lab.name not in learner.labs:
@@ -98,7 +100,7 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
 def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict, str | None]]:
     if path.name == "progress.json" and isinstance(data, dict) and isinstance(data.get("labs"), dict):
         home = path.parent if path.parent.name not in (".dcplab", "dcplab") else path.parent.parent
-        if home.parts[-2:] == (".local", "state"):  # of a learner who may not write to the checkout
+        if home.parts[-2:] == (".local", "state"):  # the state of a learner who may not write to the checkout
             home = home.parent.parent
         if home.name == "course" and home.parent != folder and home.parent.is_relative_to(folder):  # a hub's checkout
             home = home.parent
@@ -113,9 +115,10 @@ def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict, str |
 
 
 def _by_path(labs: Mapping[str, str]) -> dict[str, str]:
-    """A learner's name for each path (given with its lab) where nothing else tells it: the path without what all share.
+    """Name a learner for each path, given with its lab, that nothing else names: the path without the folders that all paths
+    share.
 
-    Not the file's name alone: everybody's notebook is called like the lab, and two learners would be shown as one.
+    The file's name alone would not do: every notebook has its lab's name, so two learners would look like one.
     """
     stems = {path: os.path.splitext(path)[0] for path in labs}
     folders = [os.path.dirname(stem) for stem in stems.values()]
@@ -123,7 +126,7 @@ def _by_path(labs: Mapping[str, str]) -> dict[str, str]:
         return stems
     shared = os.path.commonpath(folders)
     if any(os.path.basename(stem) == labs[path] and os.path.dirname(stem) == shared for path, stem in stems.items()):
-        shared = os.path.dirname(shared)  # of a lone notebook the folder says whose it is
+        shared = os.path.dirname(shared)  # a lone notebook is named by its folder
     return {path: os.path.relpath(stem, shared or ".") for path, stem in stems.items()}
 
 
@@ -136,7 +139,7 @@ def _records(parts: Mapping) -> dict[str, Mapping]:
 
 
 def _graded(parts: Iterable) -> dict[str, Mapping]:
-    """Graded parts as records: one attempt each, where there was one."""
+    """Turn graded parts into records: one attempt each, none for a part that was not attempted."""
     return {
         part["part"]: {
             **part,
@@ -149,7 +152,7 @@ def _graded(parts: Iterable) -> dict[str, Mapping]:
 
 
 def _later(one: Mapping | None, other: Mapping) -> Mapping:
-    """Of two records of one part the one with more points, then with more attempts."""
+    """Return the better of two records of one part: more points first, then more attempts."""
     key = ("best", "attempts")
     return max((other, one or {}), key=lambda record: [_number(record.get(name)) for name in key])
 

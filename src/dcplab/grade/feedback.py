@@ -1,4 +1,4 @@
-"""A page of feedback for one notebook: one file, nothing loaded from elsewhere, no test and no solution in it."""
+"""Writes a page of feedback for one notebook: one file that loads nothing from elsewhere and holds no test and no solution."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ h1, p { overflow-wrap: anywhere; } table { font-variant-numeric: tabular-nums; }
 
 
 def page(row: Mapping) -> str:
-    """The feedback of a row (as JSON gives it): of each part what the check says in a notebook."""
+    """Return the feedback for a row (as JSON gives it). Each part shows the same result as a check in the notebook."""
     title = f"{row['lab'] or 'No lab'}: {_points(row)}"
-    # The file's name without its folders, which are the grader's: a learner reads this.
+    # Show the file's name without its folders: they are the grader's, and a learner reads this page.
     about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {PurePath(row['path']).name}."]
     head = "\n".join(f"<p>{_safe(line)}</p>" for line in about if line)
     parts = "\n".join(f"<section>{check_result.as_html(_result(part))}</section>" for part in row["parts"])
@@ -34,7 +34,7 @@ def page(row: Mapping) -> str:
 
 
 def index(rows: Sequence[tuple[str, Mapping]]) -> str:
-    """The list of all pages, given as (file name, row)."""
+    """Return the list of all pages, given as (file name, row)."""
     lines = "\n".join(
         f'<tr><td><a href="{_safe(name)}">{_safe(row["student"] or row["path"])}</a></td>'
         f"<td>{_safe(row['lab'] or '')}</td><td>{_safe(row['status'])}</td><td>{_points(row)}</td></tr>"
@@ -45,7 +45,7 @@ def index(rows: Sequence[tuple[str, Mapping]]) -> str:
 
 
 def file_name(path: str) -> str:
-    """A file name for the page of a path: readable, and different for different paths."""
+    """Return a file name for the page of a path: readable, and different for different paths."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", path).strip("._")[-80:] or "notebook"
     return f"{plain}-{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}.html"
 
@@ -60,7 +60,7 @@ def _points(of: Mapping) -> str:
 
 
 def _safe(value) -> str:
-    """Text for a page: escaped, and without what a browser cannot show."""
+    """Escape a value for a page, without the characters that a browser cannot show."""
     return html.escape(str(value).encode("utf-8", "replace").decode(), quote=True)
 
 

@@ -1,4 +1,4 @@
-"""Grades submissions: every part of the lab that a notebook is of, each answer in a disposable child."""
+"""Grades submissions: every part of a notebook's lab, each answer in a disposable child."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from dcplab.notebook.extract import extract
 from dcplab.present import check_result
 from dcplab.reference import References
 
-Keys = Mapping[str, Sequence[Key]]  # of each lab, by its name: what its parts are held against, in order
+Keys = Mapping[str, Sequence[Key]]  # a lab's name -> the keys of its parts, in order
 
 
 @dataclass(frozen=True)
 class Run:
-    """What the notebooks of one grading run share: the seed, what the course's own programs did, and whether to stop."""
+    """State that the notebooks of one grading run share: the seed, results of the course's own programs, and the signal to
+    stop."""
 
     seed: int
     kept: References = field(default_factory=References)
@@ -39,9 +40,9 @@ def keys_of(labs: Sequence[Lab]) -> Keys:
 def grade_all(
     found: Sequence[Path], keys: Keys, seed: int, workers: int = 1, started: Callable[[Path], None] = lambda path: None
 ) -> Iterator[tuple[int, Row]]:
-    """(place in ``found``, row) of each path, as they are done. All get the same seed.
+    """Yield (place in ``found``, row) for each path, in order of completion. All get the same seed.
 
-    The threads here only wait for children: ``workers`` is how many answers run at a time.
+    ``workers``: answers that run at a time. The threads of this process only wait for children.
     """
     stop, kept = threading.Event(), References()
     pool = ThreadPoolExecutor(workers)
@@ -51,7 +52,7 @@ def grade_all(
         }
         for future in as_completed(waiting):
             yield waiting[future], future.result()
-    finally:  # Ctrl-C, or a checker that does not start: nothing new begins, and nobody waits for what runs
+    finally:  # after Ctrl-C or without a checker: begin nothing new, do not wait for running children
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -68,7 +69,7 @@ def _grade_one(path: Path, keys: Keys, run: Run, started: Callable[[Path], None]
 
 
 def grade(submission: Submission, keys: Keys, run: Run) -> Row:
-    """The row of one submission."""
+    """Return the row of one submission."""
     path = submission.path
     common = dict(path=str(path), student=student_of(path.absolute()), seed=run.seed, digest=submission.digest)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
@@ -85,15 +86,15 @@ def grade(submission: Submission, keys: Keys, run: Run) -> Row:
 
 
 def grade_part(key: Key, cells: Sequence[str], seed: int, folder: str | None, kept: References | None = None) -> CheckResult:
-    """One part of a notebook, given by its code cells in document order. The course's own ``parts/`` decides about points.
+    """Check one part of a notebook, given its code cells in document order. The course's own ``parts/`` decides about points.
 
-    ``kept``: what the course's own programs did in this run. Should the checker fail over an answer, that costs this part
-    alone, and the result says that it was not judged.
+    ``kept``: results of the course's own programs in this run. If the checker fails over an answer, only this part is affected,
+    and its result says that it was not judged.
     """
     started = time.perf_counter()
     try:
         return checking.check(key, extract(cells, key.part.names, folder), seed=seed, kept=kept)
     except CourseError:
-        raise  # the checker does not run at all
+        raise  # the checker cannot run at all
     except Exception as error:
         return check_result.not_judged(key, seed, mode.current().name, error, time.perf_counter() - started)

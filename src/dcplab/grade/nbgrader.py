@@ -1,7 +1,7 @@
-"""nbgrader's autograde without running a notebook: each check cell is given the points of its part as its output.
+"""Runs nbgrader's autograde without running a notebook: each check cell gets the points of its part as its output.
 
-``SANITIZE`` and ``AUTOGRADE`` are the lists of preprocessors that ``workshop/nbgrader_config.py`` sets. nbgrader then does what
-it always does: it reads the points out of the outputs, writes the gradebook, and makes feedback.
+``SANITIZE`` and ``AUTOGRADE`` are the lists of preprocessors that ``workshop/nbgrader_config.py`` sets. nbgrader then works as
+usual: it reads the points from the outputs, writes the gradebook, and makes feedback.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from dcplab.grade import grader
 from dcplab.present import check_result
 from dcplab.reference import References
 
-SEED = fresh_seed()  # one a run of `nbgrader autograde`, as of `dcplab grade`
+SEED = fresh_seed()  # one for each run of `nbgrader autograde`, as in `dcplab grade`
 KEPT = References()
 
 
 class CourseCells(NbGraderPreprocessor):
-    """Gives every graded cell the metadata that the gradebook has for it, adds the missing ones, and takes it off all others.
+    """Gives every graded cell the metadata that the gradebook has for it, adds missing cells, and removes the metadata from all
+    others.
 
     Stock nbgrader gives up on a whole submission for a doubled check cell, for points that are no number, or for a check cell
-    that was deleted together with its answer. A learner's own metadata decides nothing here.
+    that was deleted with its answer. A learner's own metadata decides nothing here.
     """
 
     def preprocess(self, nb: NotebookNode, resources: Mapping) -> tuple[NotebookNode, Mapping]:
@@ -55,7 +56,7 @@ class CourseCells(NbGraderPreprocessor):
 
 
 class StaticGrades(NbGraderPreprocessor):
-    """Stands in for nbgrader's ``Execute``: judges each part in a disposable child and fills in its check cell's output."""
+    """Replaces nbgrader's ``Execute``: judges each part in a disposable child and writes its check cell's output."""
 
     def preprocess(self, nb: NotebookNode, resources: Mapping) -> tuple[NotebookNode, Mapping]:
         keys = {f"{key.part.id}-check": key for of in grader.keys_of(catalog.labs()).values() for key in of}
@@ -68,7 +69,7 @@ class StaticGrades(NbGraderPreprocessor):
             if not is_grade(cell):
                 continue
             key = keys.get(cell.metadata.nbgrader["grade_id"])
-            if key is None:  # an instructor's own cell: nothing here can judge it, and no output would mean full points
+            if key is None:  # an instructor's own cell: not judged here, and without an output it would get full points
                 cell.outputs = [_stream("No part of the course has this check."), _result(0.0)]
                 continue
             result = grader.grade_part(key, cells, SEED, folder, KEPT)

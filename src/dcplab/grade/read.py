@@ -1,4 +1,4 @@
-"""Finds notebooks and reads them as data. Whatever a path holds, what comes back is a ``Submission`` with a status.
+"""Finds notebooks and reads them as data. Every path, whatever it holds, gives a ``Submission`` with a status.
 
 Statuses (``docs/grading.md`` lists them for instructors):
 
@@ -31,20 +31,21 @@ SKIPPED_FOLDERS = {".ipynb_checkpoints", "__pycache__", "node_modules"}
 
 @dataclass(frozen=True)
 class Submission:
-    """A path as read. ``cells`` are the sources of its code cells in document order;"""
+    """One path, as read. ``cells``: the sources of its code cells, in document order."""
 
     path: Path
-    status: str  # "graded" stands for "to be graded" until it is
+    status: str  # "graded" also means "to be graded", until grading is done
     message: str = ""
     lab: str | None = None
     cells: tuple[str, ...] = ()
-    digest: str = ""  # of the file's bytes
+    digest: str = ""  # hash of the file's bytes
 
 
 def find(given: Sequence[Path]) -> list[Path]:
-    """The notebooks that the given paths stand for: a file is itself, a folder is every notebook below it, in order, each once.
+    """Return the notebooks that the given paths stand for, in order, each once. A file is itself; a folder is every notebook
+    below it.
 
-    A path without any notebook stays in the list as it is, so that it gets its row.
+    A path without any notebook stays in the list, so that it gets a row.
     """
     found: dict[Path, None] = {}
     for path in given:
@@ -58,12 +59,12 @@ def _notebooks(folder: Path) -> Iterator[Path]:
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".git"))
         yield from (Path(here, name) for name in sorted(files) if name.lower().endswith(".ipynb"))
-        # a folder that is called like a notebook is somebody's mistake, and gets a row
+        # A folder named like a notebook is a mistake; it gets a row too.
         yield from (Path(here, name) for name in folders if name.lower().endswith(".ipynb"))
 
 
 def read(path: Path, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> Submission:
-    """Reads one path. ``labs`` are (name, part ids, entries) of the labs it may be of."""
+    """Read one path. ``labs``: (name, part ids, entries) of the labs that it may belong to."""
     try:
         if path.is_dir():
             return Submission(path, "no_notebooks", "This folder holds no notebook.")
@@ -82,10 +83,10 @@ def read(path: Path, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -
 
 
 def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> Submission:
-    """The submission in a file's bytes."""
+    """Return the submission in a file's bytes."""
     if not data.strip():
         return Submission(path, "empty", "The file is empty.")
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what some Windows programs call "Unicode"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # some Windows programs call this "Unicode"
         return Submission(path, "unreadable", "UTF-16 text, which no Jupyter opens: save it as UTF-8.")
     if b"\0" in data:
         return Submission(path, "unreadable", f"A null byte at byte {data.index(0)}: the file is damaged.")
@@ -111,7 +112,8 @@ def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequ
 
 
 def recognise(nb: dict, cells: Sequence[dict], code: Sequence[str], path: Path, labs: Sequence[tuple]) -> str | None:
-    """The lab whose parts a notebook holds: by grade ids, by what it defines, by its stamp, by its file name."""
+    """Return the lab whose parts a notebook holds. Goes by grade ids, then by the names it defines, its stamp, and its file
+    name."""
     by_part = {part: name for name, parts, _ in labs for part in parts}
     ids = (_grade_id(cell).removesuffix("-check") for cell in cells)
     votes = Counter(by_part[i] for i in ids if i in by_part)
@@ -125,7 +127,7 @@ def recognise(nb: dict, cells: Sequence[dict], code: Sequence[str], path: Path, 
 
 
 def _cells(nb: dict):
-    """The list of cells; notebooks of format 3 keep theirs in a worksheet."""
+    """Return the list of cells. Notebooks of format 3 keep theirs in a worksheet."""
     if "cells" not in nb and isinstance(nb.get("worksheets"), list) and nb["worksheets"]:
         return _dict(nb["worksheets"][0]).get("cells")
     return nb.get("cells")
@@ -135,7 +137,7 @@ def _source(cell: dict) -> str:
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
-    # a lone surrogate is legal JSON and no text: it could not be sent to a child or written to a file
+    # A lone surrogate is legal JSON but no text: it could not be sent to a child or written to a file.
     return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
 
 

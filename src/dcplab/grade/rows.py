@@ -1,4 +1,4 @@
-"""The grading of one notebook as a ``Row``, and rows as JSON and CSV."""
+"""Holds the grading of one notebook as a ``Row``, and writes rows as JSON and CSV."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dcplab import progress
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that begins with one of these
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell with such a start
 
 
 @dataclass(frozen=True)
 class Row:
-    """One path's grading. ``status`` is one of those in ``dcplab.grade.read``; only "graded" rows have parts."""
+    """One path's grading. ``status`` is one of those in ``dcplab.grade.read``. Only "graded" rows have parts."""
 
     path: str
     status: str
@@ -34,7 +34,8 @@ class Row:
     digest: str = ""
 
     def to_json(self) -> dict:
-        """Design section 7's entry, with the lab, the student, a sentence, the seed and the file's digest."""
+        """Return the row's entry in ``--json`` (listed in `docs/grading.md`): points and parts, the lab, the student, a
+        sentence, the seed, and the file's digest."""
         return {
             "path": self.path,
             "status": self.status,
@@ -50,7 +51,7 @@ class Row:
 
 
 def student_of(path: Path) -> str | None:
-    """The student's id in an nbgrader tree (``submitted/STUDENT/ASSIGNMENT/...``), else None."""
+    """Return the student's id in an nbgrader tree (``submitted/STUDENT/ASSIGNMENT/...``), else None."""
     for tree in ("submitted", "autograded"):
         places = [i for i, name in enumerate(path.parts[:-3]) if name == tree]
         if places:
@@ -63,9 +64,9 @@ def to_json(rows: Iterable[Mapping]) -> str:
 
 
 def to_csv(rows: Sequence[Mapping], part_ids: Sequence[str]) -> str:
-    """One line a row: who, what, how many points; then the points of each part, then the outcome of each part.
+    """Write one line a row: student, file, points; then the points of each part; then the outcome of each part.
 
-    A cell that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front. Numbers stay numbers.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -83,19 +84,20 @@ def to_csv(rows: Sequence[Mapping], part_ids: Sequence[str]) -> str:
 
 
 def case_seeds(row: Mapping) -> list[int]:
-    """The seeds of a learner's own cases that the answers of a row are about: one, unless parts were put together."""
+    """Return the seeds of the learner's own cases that a row's answers are about. There is one, unless a notebook mixes parts
+    of several learners."""
     return sorted({part["case_seed"] for part in row["parts"] if part.get("case_seed") is not None})
 
 
 def same_cases(rows: Sequence[Mapping]) -> dict[str, list[str]]:
-    """Path -> who else answers about the same cases. Two learners' seeds differ, so each of them is worth a question."""
+    """Map each path to the others who answer about the same cases. Learners' seeds differ, so each hit deserves a question."""
     of = holders(rows)
     found = {row["path"]: [n for seed in case_seeds(row) for n in of[seed] if n != _who(row)] for row in rows}
     return {path: list(dict.fromkeys(names)) for path, names in found.items() if names}
 
 
 def holders(rows: Sequence[Mapping]) -> dict[int, list[str]]:
-    """Seed -> who answers about its cases, each once."""
+    """Map each seed to those who answer about its cases, each once."""
     found = {progress.SOLVED_SEED: ["the solved notebook"]}
     for row in rows:
         for seed in case_seeds(row):
@@ -108,7 +110,7 @@ def _who(row: Mapping) -> str:
 
 
 def spreadsheet_safe(value):
-    """``value`` as a spreadsheet shows it and does not run it."""
+    """Return ``value`` in a form that a spreadsheet shows and does not run."""
     if isinstance(value, str):
         text = value.replace("\0", "")
         return "'" + text if text.lstrip(" ").startswith(FORMULA_STARTS) else text
@@ -116,7 +118,7 @@ def spreadsheet_safe(value):
 
 
 def check_writable(path: Path) -> None:
-    """Raises ``CourseError`` where a result could not be written to ``path``: better now than after an hour of grading."""
+    """Raise ``CourseError`` if a result could not be written to ``path``: better now than after an hour of grading."""
     if path.is_dir():
         raise CourseError(f"{path} is a folder; give a file.")
     try:
@@ -128,8 +130,8 @@ def check_writable(path: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Replaces ``path`` whole or not at all, so that a reader never sees half a file."""
-    if path.exists() and not path.is_file():  # /dev/stdout, a named pipe
+    """Replace ``path`` whole or not at all, so that a reader never sees half a file."""
+    if path.exists() and not path.is_file():  # /dev/stdout or a named pipe: cannot be replaced
         path.write_text(text, encoding="utf-8")
         return
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""A learner's notebook on disk: read, reset, copied."""
+"""Reads, resets and copies a learner's notebook on disk."""

@@ -1,4 +1,4 @@
-"""Dated copies of what a learner has made, taken before anything replaces it."""
+"""Makes dated copies of a learner's work before anything replaces it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dcplab import paths
 
 
 def keep(path: Path) -> Path:
-    """Copies ``path`` into the backups folder, under its own name and the local time, and returns the copy's path.
+    """Copy ``path`` into the backups folder, under its own name and the local time. Returns the copy's path.
 
     An earlier backup is never overwritten: a second one in the same second gets a number.
     """

@@ -1,7 +1,7 @@
-"""The part of a notebook that one answer needs: its own definition, and the helpers, constants and imports it uses.
+"""Extracts the part of a notebook that one answer needs: its definition, and the helpers, constants and imports that it uses.
 
-A live notebook gives its cells in order of execution, a file in document order. Both become one Program, which is what runs in
-a child: nothing else of the notebook does.
+A live notebook gives its cells in order of execution, a file in document order. Both become one Program, the only part of the
+notebook that runs in a child.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from dataclasses import dataclass
 from dcplab.notebook.statements import Borrowed, Statement, borrowed, is_future, needed, outer, statements_of
 from dcplab.paths import PACKAGES
 
-_PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their body is ordinary Python; other cell magics' is not
-_UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # the parser's answers to what is no Python, or too deep
-_MAGIC = re.compile(r"^\s*[%!?]|\?\s*$|=\s*[%!]|\A\s*(?:>>>|In \[|[ \t])", re.MULTILINE)  # where IPython is asked
+_PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # the body of these cell magics is ordinary Python
+_UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # errors of the parser
+_MAGIC = re.compile(r"^\s*[%!?]|\?\s*$|=\s*[%!]|\A\s*(?:>>>|In \[|[ \t])", re.MULTILINE)  # IPython must translate such a cell
 _PATIENCE = 1_000_000  # magics times characters: IPython reads a cell anew for each of its magics
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.With, ast.Match)
 
 
 @dataclass(frozen=True)
 class Program:
-    """``source`` defines ``entry``. ``lines[i]`` is where its line i + 1 came from: (cell, line), both from 1; (0, 0) for none.
+    """Source code to run in a child: ``source`` defines ``entry``.
 
-    ``problem`` is a sentence where the notebook gives no such program: nothing defines the entry, or its cell cannot be read.
-    ``folder`` is where the notebook lies; modules beside it can be imported. ``borrowed``: names that the course made.
+    ``lines[i]``: the origin of line i + 1 as (cell, line), both from 1; (0, 0) for none.
+    ``problem``: a sentence if the notebook gives no such program: no cell defines the entry, or its cell cannot be parsed.
+    ``folder``: the notebook's folder; modules in it can be imported. ``borrowed``: names that were made by the course.
     """
 
     source: str
@@ -40,7 +41,8 @@ class Program:
 
 
 def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None = None) -> Program:
-    """The Program of ``names``, the entry first, in these code cells. One that cannot be read is skipped, if not the last."""
+    """Return the Program of ``names``, the entry first, from these code cells. Skips cells that do not parse, unless the broken
+    cell is the last one that defines the entry."""
     names = (names,) if isinstance(names, str) else tuple(names)
     entry = names[0]
     statements: list[Statement] = []
@@ -67,13 +69,13 @@ def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None
 
 @functools.lru_cache(512)  # every part of a lab reads the same cells
 def plain_python(text: str) -> str:
-    """A cell without its magics and shell lines, line numbers kept. Raises SyntaxError if what remains is no Python."""
-    text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))  # lines are counted as the parser counts them
+    """Return a cell without its magics and shell lines, line numbers kept. Raises SyntaxError if the rest is no Python."""
+    text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))  # count lines as the parser does
     try:
         ast.parse(text)
         return text
     except SyntaxError as error:
-        # IPython knows which '%' begins a magic and which stands in a string; it is only asked when it must be.
+        # IPython knows which '%' begins a magic and which stands in a string. It is slow, so it is asked only when needed.
         magics = len(_MAGIC.findall(text))
         if not magics or magics * len(text) > _PATIENCE:
             raise error
@@ -89,7 +91,7 @@ def plain_python(text: str) -> str:
     )  # what they time is Python, and may bind
     try:
         text = TransformerManager().transform_cell(text)
-    except Exception as error:  # it gives up on hundreds of magics, and trips over what is no Python at all
+    except Exception as error:  # IPython gives up on hundreds of magics, and fails on text that is no Python
         raise SyntaxError(f"IPython cannot read it ({error})") from error
     tree = ast.parse(text)
     lines = text.split("\n")
@@ -102,16 +104,16 @@ def plain_python(text: str) -> str:
 
 
 def same_code(a: str, b: str, names: str | Sequence[str]) -> bool:
-    """Whether two sources bind ``names`` by the same code, docstrings, comments and layout aside."""
+    """Return True if two sources bind ``names`` by the same code. Docstrings, comments and layout do not count."""
     names = (names,) if isinstance(names, str) else names
     first, second = ([_bindings(source, name) for name in names] for source in (a, b))
     return None not in first and first == second
 
 
 def unfinished(source: str, names: str | Sequence[str]) -> bool:
-    """Whether a name's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods).
+    """Return True if a name's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods).
 
-    One that returns before that is run: the raise may only be left over, or for arguments that it never gets.
+    A function that can return earlier counts as finished: its raise may be a leftover, or meant for other arguments.
     """
     if not isinstance(names, str):
         return any(unfinished(source, name) for name in names)

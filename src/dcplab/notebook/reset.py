@@ -1,4 +1,4 @@
-"""A learner's notebook on disk: their answer out of it, and a starter back into it, with a dated copy of what was there."""
+"""Reads a learner's answer from the notebook on disk, and puts starters back, with a dated copy of what they replace."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ ANEW = "Its points, hints and prediction start anew."
 
 
 def path_of(lab: Lab) -> Path:
-    """Where the learner's notebook of a lab lies."""
+    """Return the path of the learner's notebook of a lab."""
     return paths.labs() / lab.name / f"{lab.name}.ipynb"
 
 
 def program(lab: Lab, part: Part, answer: Path | None = None) -> Program:
-    """The answer in the learner's notebook; or in ``answer``: a notebook, or a .py file that holds the answer cell alone."""
+    """Read the answer from the learner's notebook, or from ``answer``: a notebook, or a .py file that holds the answer cell
+    alone."""
     path = answer or path_of(lab)
     if not path.exists():
         made = "" if answer else f"; `./course lab {lab.number}` makes it"
@@ -35,19 +36,20 @@ def program(lab: Lab, part: Part, answer: Path | None = None) -> Program:
     folder = str(path.resolve().parent)
     if path.suffix == ".ipynb":
         return extract(code_cells(text, path, "" if answer else _way_out(lab)), part.names, folder)
-    # The lab's own imports stand before an answer that comes alone.
+    # An answer that comes alone gets the lab's own imports in front.
     found = extract([*lab.setup(), text], part.names, folder)
     return found
 
 
 def code_cells(text: str, path: Path, way_out: str = "") -> list[str]:
-    """The sources of a notebook's code cells, in document order. ``way_out`` is said where it is no notebook."""
+    """Return the sources of a notebook's code cells, in document order. ``way_out`` ends the error message for a file that is
+    no notebook."""
     cells = _notebook(text, path, way_out).get("cells", [])
     return [_source(c) for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
 
 
 def cell(lab: Lab, identity: str) -> str:
-    """Puts one part's starter back into the notebook on disk. Returns a sentence that names the copy."""
+    """Put one part's starter back into the notebook on disk. Returns a sentence that names the copy."""
     part = lab.part(identity)
     path = path_of(lab)
     if not path.exists():
@@ -70,7 +72,7 @@ def cell(lab: Lab, identity: str) -> str:
 
 
 def notebook(lab: Lab) -> str:
-    """Writes a whole lab's notebook anew. Returns a sentence that names the copy of the old one."""
+    """Write a whole lab's notebook anew. Returns a sentence that names the copy of the old one."""
     from dcplab.author import build
 
     path = path_of(lab)
@@ -82,7 +84,7 @@ def notebook(lab: Lab) -> str:
 
 
 def _answer_cell(nb: dict[str, Any], part: Part) -> int | None:
-    """The cell that is marked as the part's answer, else the last that binds its entry."""
+    """Return the index of the cell that is marked as the part's answer, else of the last cell that binds its entry."""
     cells = nb.get("cells", [])
     for i, c in enumerate(cells):
         grade_id = c.get("metadata", {}).get("nbgrader", {}).get("grade_id") if isinstance(c, dict) else None

@@ -1,6 +1,6 @@
-"""Which statements of a notebook a name stands on: the ones that made it what it is now, and what those stand on.
+"""Finds the statements of a notebook that a name depends on: those that gave it its present value, and their own dependencies.
 
-What a later statement replaced does not count: an old version of an answer needs what the new one does not.
+A replaced statement does not count: an old version of an answer may need things that the new one does not.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-# What a call on an imported module must be named to count as a change of it: `torch.set_default_dtype`, `sys.path.append`.
+# A call on an imported module counts as a change of it if its name matches: `torch.set_default_dtype`, `sys.path.append`.
 _SETS = re.compile(r"set_|use_|register|(manual_)?seed|append|extend|insert|update")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")
-_END = 1 << 60  # when the answer is called: after every statement
+_END = 1 << 60  # the answer is called after every statement
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Statement:
     line: int
     binds: frozenset[str]
     changes: frozenset[str]
-    uses: frozenset[str]  # when it runs
-    later: frozenset[str]  # when a function that it makes is called
-    calls: frozenset[str]  # names whose methods it calls for their effect: a change, unless the name is a module's
+    uses: frozenset[str]  # names read when the statement runs
+    later: frozenset[str]  # names read when a function that it defines is called
+    calls: frozenset[str]  # names whose methods it calls for a side effect: a change, unless the name is a module
     hands: frozenset[
         tuple[str, str]
     ]  # (function, argument) of what it calls for its effect: `fill(TABLE)`, `setattr(C, "n", 1)`
     declares: frozenset[str]  # globals that its functions assign
-    settles: frozenset[str]  # names that it binds whatever happens, so that what they were before is gone
+    settles: frozenset[str]  # names that it binds in every case, so that their earlier values are gone
 
     @property
     def is_definition(self) -> bool:
@@ -43,7 +43,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Borrowed:
-    """A name that the answer uses and that stands on a module of the course: ``cell`` made it with ``maker`` ("lab.run")."""
+    """A name that the answer uses and that depends on a module of the course. ``cell`` made it with ``maker`` ("lab.run")."""
 
     name: str
     cell: int
@@ -51,14 +51,14 @@ class Borrowed:
 
 
 def statements_of(text: str, cell: int) -> list[Statement]:
-    """The top-level statements of a cell that is plain Python. Raises what Python's parser raises."""
+    """Return the top-level statements of a cell that is plain Python. Raises the parser's errors."""
     lines = text.split("\n")
     found = []
     for node in ast.parse(text).body:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
         column = min([node.col_offset, *(d.col_offset - 1 for d in getattr(node, "decorator_list", []))])
         piece = lines[first - 1 : node.end_lineno]
-        # Two statements on one line ("a = 1; b = 2"): take each by its columns (which count UTF-8 bytes).
+        # With two statements on one line ("a = 1; b = 2"), cut each by its columns, which count UTF-8 bytes.
         piece[-1] = piece[-1].encode()[: node.end_col_offset].decode()
         piece[0] = piece[0].encode()[column:].decode()
         source = "\n".join(piece)
@@ -67,10 +67,10 @@ def statements_of(text: str, cell: int) -> list[Statement]:
 
 
 def needed(statements: Sequence[Statement], names: Sequence[str]) -> list[Statement]:
-    """The statements that ``names`` stand on once all have run, in order.
+    """Return the statements that ``names`` depend on once all have run, in order.
 
-    A name that is used when a statement runs is what it was then; one that stands in a function's body is what it is when the
-    function is called, which is at the end, or at a statement that calls it.
+    A name that is read when a statement runs has its value of that time. A name in a function's body has its value at the call.
+    The call comes at the end, or at a statement that calls the function.
     """
     makers = _makers(statements)
     lazy = {name for name, at in makers.items() if any(statements[i].later for i in at)}
@@ -90,20 +90,20 @@ def needed(statements: Sequence[Statement], names: Sequence[str]) -> list[Statem
         for i in reversed(at[: bisect_left(at, when)]):
             s = statements[i]
             if i in seen and name not in lazy:
-                break  # whatever lies before was found when this was
+                break  # its dependencies were found when it was
             seen.add(i)
             kept.add(i)
             ask(s.uses, i)
             ask(s.later, when)
             if s.later and not (isinstance(s.node, _DEFINITIONS) and not s.node.decorator_list):
-                ask(s.later, i)  # a decorator, or what is handed a lambda, may call it at once
+                ask(s.later, i)  # a decorator, or a function that gets a lambda, may call it at once
             if name in s.settles:
                 break
     return [statements[i] for i in sorted(kept)]
 
 
 def borrowed(statements: Sequence[Statement], course: Sequence[str]) -> tuple[Borrowed, ...]:
-    """Of needed statements those names that stand on modules of the course (top-level packages ``course``)."""
+    """Return the names in needed statements that depend on modules of the course (top-level packages ``course``)."""
     modules = {
         (alias.asname or alias.name).partition(".")[0]
         for s in statements
@@ -112,7 +112,7 @@ def borrowed(statements: Sequence[Statement], course: Sequence[str]) -> tuple[Bo
         if (getattr(s.node, "module", None) or alias.name).partition(".")[0] in course
     }
     used = {name for s in statements for name in s.later} or {name for s in statements for name in s.uses}
-    made = {name: "" for name in modules}  # by whom, through however many statements
+    made = {name: "" for name in modules}  # name -> its maker, through any number of statements
     found = []
     for s in statements:
         if isinstance(s.node, ast.Import | ast.ImportFrom):
@@ -127,7 +127,7 @@ def borrowed(statements: Sequence[Statement], course: Sequence[str]) -> tuple[Bo
 
 
 def outer(node: ast.AST) -> Iterable[ast.AST]:
-    """Every node that runs when the statement runs: not the bodies of functions."""
+    """Yield every node that runs when the statement runs. Leaves out the bodies of functions."""
     yield node
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return
@@ -140,7 +140,7 @@ def is_future(node: ast.stmt) -> bool:
 
 
 def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
-    """What the fields of a Statement from ``binds`` on say of a top-level statement, whose functions' bodies are read too."""
+    """Return the fields of a Statement from ``binds`` on for a top-level statement. Reads the bodies of its functions too."""
     top = symtable.symtable(text, "cell", "exec")
     binds = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
@@ -163,7 +163,7 @@ def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
 
 
 def _used(table: symtable.SymbolTable, now: bool, inside: bool = False) -> set[str]:
-    """The globals that a statement reads: when it runs (``now``), or when a function that it makes is called."""
+    """Return the globals that a statement reads: when it runs (``now``), or when a function that it defines is called."""
     top = table.get_type() == "module"
     inside = inside or (table.get_type() == "function" and table.get_name().strip("<>") not in _COMPREHENSIONS)
     found = {s.get_name() for s in table.get_symbols() if (s.is_referenced() if top else s.is_global())}
@@ -177,7 +177,8 @@ def _globals_assigned(table: symtable.SymbolTable) -> set[str]:
 
 
 def _settled(node: ast.stmt) -> set[str]:
-    """An import settles nothing: what was done to a module before stays done when it is imported again."""
+    """Return the names whose earlier values a statement replaces. An import replaces none: changes to a module survive its next
+    import."""
     if isinstance(node, _DEFINITIONS):
         return {node.name}
     if isinstance(node, ast.Assign | ast.Delete):
@@ -201,9 +202,9 @@ def _root(node: ast.AST) -> set[str]:
 
 
 def _makers(statements: Sequence[Statement]) -> dict[str, list[int]]:
-    """By name the statements, in order, that bind it or change what it stands for."""
-    # `torch.testing.assert_close(...)` and `torch.cuda.synchronize()` change nothing of torch, and may fail: a learner's own
-    # try-out of another part must not cost this one.
+    """Map each name to the statements, in order, that bind it or change its value."""
+    # `torch.testing.assert_close(...)` and `torch.cuda.synchronize()` change nothing of torch, but may fail. A learner's trial
+    # of another part must not break this one.
     modules = {
         a.asname or a.name.split(".")[0]
         for s in statements
@@ -220,7 +221,8 @@ def _makers(statements: Sequence[Statement]) -> dict[str, list[int]]:
 
 
 def _by_hand(statement: Statement, functions: dict[str, frozenset[str]]) -> set[str]:
-    """Names that a bare call of a notebook's own function may change: its arguments, other than functions, and its globals."""
+    """Return the names that a bare call of the notebook's own function may change: its non-function arguments, and its
+    globals."""
     found = set()
     for function, argument in statement.hands:
         if function == "setattr":
@@ -231,7 +233,8 @@ def _by_hand(statement: Statement, functions: dict[str, frozenset[str]]) -> set[
 
 
 def _maker(node: ast.stmt, made: Mapping[str, str]) -> str:
-    """Of what made a name that a statement reads: the function of a module, "lab.run", or the module; empty if nothing did."""
+    """Return the maker of a name that a statement reads: the function of a module ("lab.run") or the module. Empty if there is
+    none."""
     nodes = list(outer(node))
     calls = [n.func for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     if call := next((c for c in calls if any(made.get(name) == "" for name in _root(c))), None):

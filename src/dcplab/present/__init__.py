@@ -1,1 +1,1 @@
-"""Facts in words, as text and as HTML."""
+"""Puts facts into words, as text and as HTML."""

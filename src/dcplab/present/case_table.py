@@ -1,4 +1,4 @@
-"""The table of the case that is shown: the part's own, or a general one."""
+"""Makes the table of the displayed case: the part's own, or a general one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN = 4
 
 
 def of_shown(judgement: Judgement, names: Sequence[str]) -> Table | None:
-    """The table of the case that a judgement shows."""
+    """Return the table of the case that a judgement displays."""
     verdict, part = judgement.shown, judgement.part
     case, expected = judgement.drawn.cases[verdict.number], judgement.expected[verdict.number]
     record = judgement.trial.records.get(verdict.number, {})
@@ -60,13 +60,14 @@ def _of_values(part: Part, case: Case | Launch, got: Any, expected: Any, names: 
     if part.rows is not None:
         try:
             return part.rows(case, got, expected)
-        except Exception:  # an answer may return what its author did not think of; the general table takes anything
+        except Exception:  # a part's table may not expect every value; the general one takes any
             pass
     return general(case, got, expected, names, part.close)
 
 
 def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] = (), close: float | None = None) -> Table:
-    """Element by element where the result has the first argument's shape, with a loc's owner and row; else whole values."""
+    """Compare element by element, with a loc's owner and row, if the result has the first argument's shape; else whole
+    values."""
     if isinstance(case, Launch):
         return _buffers(case, got, expected, close)
     given = arguments(case, names)
@@ -86,20 +87,20 @@ def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] =
 
 
 def raised_row(what: str, expected: Any) -> Table:
-    """For a call that ended in an exception, or returned where one is asked for."""
-    if expected is None:  # the part judges by rule, and has no result that is the right one
+    """Make the row of a call that ended in an exception, or that returned where an exception is asked for."""
+    if expected is None:  # the part judges by rule and has no single right result
         return Table(("yours",), ((what,),))
     return Table(("yours", "expected"), ((what, expected if isinstance(expected, str) else short(expected)),))
 
 
 def arguments(case: Case, names: Sequence[str]) -> dict[str, Any]:
-    """The arguments of a case by name; by number where the entry has no names for them."""
+    """Map names to a case's arguments. Arguments without a name in the entry get numbers."""
     named = {names[i] if i < len(names) else f"argument {i}": value for i, value in enumerate(case.args)}
     return named | dict(case.kwargs)
 
 
 def describe(case: Case | Launch, names: Sequence[str] = ()) -> str:
-    """A case in a line: its label and its inputs."""
+    """Describe a case in a line: its label and its inputs."""
     if isinstance(case, Launch):
         given: Mapping[str, Any] = {**case.buffers, "grid": case.grid, **case.constexprs}
     else:
@@ -119,7 +120,7 @@ def _matches(first: Any, expected: Any) -> bool:
 
 
 def _pairs(got: Any, expected: Any, close: float | None) -> list[tuple[int, str, str]] | None:
-    """(flat index, yours, expected) where they differ; None where they cannot be laid side by side."""
+    """Return (flat index, yours, expected) where two values differ; None if they cannot be compared element by element."""
     if type(got) is type(expected) and type(expected) in (int, bool):
         return [(0, str(got), str(expected))] if got != expected else None
     if not (isinstance(got, torch.Tensor) and isinstance(expected, torch.Tensor)):

@@ -1,4 +1,4 @@
-"""A check's result in words: the diagnosis first, then the smallest failing case, one question, and how to see more."""
+"""Words a check's result: the diagnosis first, then the smallest failing case, one question, and how to see more."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float) 
 
 
 def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: float) -> CheckResult:
-    """The result of an answer that the checker itself failed over: it costs this part alone, and says so."""
+    """Word the result of an answer over which the checker itself failed. Only this part is affected, and the message says
+    so."""
     says = f"The checker failed over this answer ({type(error).__name__}: {error})."
     judgement = Judgement(key, key.solution, seed, mode, "error", "checker")
     message = _message(judgement, _Told(says), 0.0, versions := modes.versions())
@@ -70,7 +71,7 @@ def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: floa
 
 @dataclass(frozen=True)
 class _Told:
-    """The pieces of a message: the diagnosis, what else is to be said, the case that is shown, and a question."""
+    """The pieces of a message: the diagnosis, further facts, the displayed case, and a question."""
 
     first: str
     second: str = ""
@@ -123,7 +124,8 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
 
 
 def _question(judgement: Judgement, says: str) -> str:
-    """What a mistake without a name is asked: the part's question, unless the plain fact says all. A crash asks its own."""
+    """Return the question for a mistake without a name: the part's own, or none if the plain fact suffices. A crash has its own
+    question."""
     if says.endswith(sentences.RIGHT_VALUES):
         return "Which dtype does the docstring promise?"
     return judgement.part.question if judgement.outcome in ("wrong", "unsafe") else ""
@@ -132,7 +134,7 @@ def _question(judgement: Judgement, says: str) -> str:
 def _message(judgement: Judgement, told: _Told, points: float, versions: Mapping[str, str]) -> str:
     part, outcome = judgement.part, judgement.outcome
     lines = textwrap.wrap(" ".join(told.first.split()), WIDTH) or [""]
-    # An overlong first sentence goes on in the next line; nothing that was found is cut away.
+    # An overlong first sentence continues in the next line. Nothing is cut away.
     if told.second:
         lines += textwrap.wrap(told.second, WIDTH)
     if told.table is not None:
@@ -148,7 +150,7 @@ def _message(judgement: Judgement, told: _Told, points: float, versions: Mapping
 
 
 def _detail(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
-    """What explain() shows: every case, the traceback of the one shown, what the answer printed."""
+    """Return the details that explain() shows: every case, the traceback of the displayed one, and the answer's output."""
     j = judgement
     match j.why:
         case "checker":
@@ -196,7 +198,7 @@ def _other(mode: str) -> str:
 
 
 def conditions(seed: int, mode: str, versions: Mapping[str, str]) -> str:
-    """Under what a result was obtained: a CPU result never passes for a GPU one."""
+    """Name the conditions of a result, so that a CPU result never passes for a GPU result."""
     where = f"GPU ({modes.current().device})" if mode == "gpu" else "CPU (Triton interpreter)"
     return f"seed {seed}, {where}, " + ", ".join(f"{k} {versions[k]}" for k in ("torch", "triton") if k in versions)
 
@@ -206,10 +208,11 @@ def text(found: CheckResult) -> str:
 
 
 def as_html(found: CheckResult) -> str:
-    """The same for a notebook. Colours come from the theme; the outcome is a word and a mark, and only then a border."""
+    """Format a result for a notebook. Colours come from the theme; a word and a mark give the outcome, and the border repeats
+    it."""
     first, rest = _first(found.message)
     mark = MARKS.get(found.outcome, "✗")
-    rest = rest.rpartition("\n")[0]  # the last line says what the heading says
+    rest = rest.rpartition("\n")[0]  # the last line repeats the heading
     above, body, below = rest, "", ""
     if found.table is not None:
         above, _, below = rest.partition("\n".join(_lines(found.table)))
@@ -225,11 +228,11 @@ def as_html(found: CheckResult) -> str:
 
 
 def _first(message: str) -> tuple[str, str]:
-    """The diagnosis whole, also where it was too long for a line, and what comes after it."""
+    """Split a message into its diagnosis, also one that was too long for a line, and the rest."""
     lines = message.split("\n")
     n = 1
     while n < len(lines) and lines[n].strip() and not lines[n - 1].endswith((".", "?")):
-        if len(lines[n - 1]) + 1 + len(lines[n].split()[0]) <= WIDTH:  # it was not broken here
+        if len(lines[n - 1]) + 1 + len(lines[n].split()[0]) <= WIDTH:  # the diagnosis was not broken here
             break
         n += 1
     return " ".join(lines[:n]), "\n".join(lines[n:])
@@ -241,7 +244,7 @@ def _paragraphs(lines: str) -> str:
 
 
 def _lines(table: Table) -> list[str]:
-    """A table as text, columns aligned to the right, under its caption."""
+    """Format a table as text, columns aligned to the right, under its caption."""
     caption = textwrap.wrap(table.caption, WIDTH) if table.caption else []
     if not table.rows:
         return caption

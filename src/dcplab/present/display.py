@@ -1,4 +1,4 @@
-"""What a cell shows: the same words in a terminal and in a notebook."""
+"""Displays the result of a cell with the same words in a terminal and in a notebook."""
 
 from __future__ import annotations
 

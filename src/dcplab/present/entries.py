@@ -1,4 +1,4 @@
-"""The table of the entries that differ, for parts that say in words what an entry is."""
+"""Makes the table of entries that differ, for parts that put an entry into words."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SHOWN = 6  # rows of a failure table
 def different(
     header: tuple[str, ...], where: Callable[[int], tuple], got: Any, expected: Any, caption: str, say: Callable = str
 ) -> Table:
-    """Makes a table of the first few entries that differ: ``where(i)``, then both sides in words.
+    """Make a table of the first few entries that differ: ``where(i)``, then both sides in words.
 
-    An entry is what lies at one index of the first dimension. ``say`` puts one into words, None too: one side may be longer.
-    What cannot be held against each other entry by entry (other dtype, other trailing shape) is shown as two wholes.
+    An entry lies at one index of the first dimension. ``say`` puts it into words. It must take None too, since one side may be
+    longer. Values that cannot be compared entry by entry (another dtype, another trailing shape) are shown whole.
     """
     alike = isinstance(got, torch.Tensor) and got.dtype == expected.dtype and got.shape[1:] == expected.shape[1:]
     if not alike or got.dim() != expected.dim() or not got.dim():
@@ -32,7 +32,7 @@ def different(
     rows = []
     for i in wrong[:SHOWN]:
         mine, right = ("nothing" if side is None else say(side) for side in pairs[i])
-        if mine == right:  # the same in words, so the numbers must tell them apart
+        if mine == right:  # equal in words, so show the numbers
             mine, right = (short(side, 40) for side in pairs[i])
         rows.append((*map(str, _place(where, i, len(header) - 2)), mine, right))
     return Table(header, tuple(rows), caption)
@@ -41,5 +41,5 @@ def different(
 def _place(where: Callable[[int], tuple], i: int, width: int) -> tuple:
     try:
         return where(i)
-    except IndexError:  # an entry too many
+    except IndexError:  # this side has no such entry
         return ("-",) * width

@@ -1,4 +1,4 @@
-"""A judgement's facts in sentences: what is wrong with one case, and what became of the whole answer."""
+"""Words a judgement's facts in sentences: the mistake in one case, and the end of the whole answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcplab.notebook.extract import Program
 from dcplab.present.values import article, short
 from dcplab.sandbox.kernels.bounds_guard import sentence as outside
 
-RIGHT_VALUES = " (the values are right)."  # how the sentence ends where nothing but the dtype is wrong
+RIGHT_VALUES = " (the values are right)."  # end of the sentence if only the dtype is wrong
 DOUBTS = {
     "arithmetic": "Triton's CPU interpreter computes {} wrongly: convert to fp32 before every operation, or run on a GPU.",
     "cast": "Triton's CPU interpreter truncates a cast to {}; a GPU rounds. This can only be judged on a GPU.",
@@ -41,7 +41,7 @@ _PLAIN = {
 
 
 def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
-    """One sentence on one case. ``names``: the parameters of what it calls."""
+    """Return one sentence on one case. ``names``: the parameters of the called function."""
     if verdict.outcome == "not_run":
         return "not run"
     raised = trial.records.get(verdict.number, {}).get("raised") or {}
@@ -70,7 +70,7 @@ def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
 
 
 def of_difference(found: Difference, names: Sequence[str] = ()) -> str:
-    """One sentence on the first way in which a value is not right."""
+    """Return one sentence on the first difference between a value and the right one."""
     got, expected, where = found.got, found.expected, _where(found.path, names)
     what = _capital(where or "the result")
     match found.what:
@@ -96,12 +96,12 @@ def of_difference(found: Difference, names: Sequence[str] = ()) -> str:
 
 
 def of_event(event: Mapping[str, Any], names: Sequence[str]) -> str:
-    """One sentence on memory that an answer must not touch."""
+    """Return one sentence on an access to forbidden memory."""
     return outside(event) if event["kind"] == "outside" else _TOUCHED[event["kind"]].format(argument(event["argument"], names))
 
 
 def of_end(trial: Trial) -> str:
-    """How an answer ended its child."""
+    """Word the way in which an answer ended its child."""
     if trial.status == "timeout":
         return f"Stopped after {trial.wall_s:g} s: it did not end."
     if trial.exit is not None and trial.exit < 0:
@@ -112,7 +112,7 @@ def of_end(trial: Trial) -> str:
 
 
 def of_load(error: Mapping[str, Any], program: Program) -> str:
-    """Why an answer does not load."""
+    """Word the reason why an answer does not load."""
     if error["type"] == "NameError":
         return of_missing_name(error["message"])
     if error["refused"] and program.borrowed:
@@ -123,7 +123,8 @@ def of_load(error: Mapping[str, Any], program: Program) -> str:
 
 
 def of_borrowed(program: Program) -> str:
-    """What an answer stands on that the course made, where that was refused: the import that fails is not the learner's."""
+    """Name the course's object that an answer depends on, where the course's import was refused. The learner did not write that
+    import."""
     first = program.borrowed[0]
     if not first.maker:
         return f"Your answer uses `{first.name}`, which is the course's own: an answer does without."
@@ -136,13 +137,13 @@ def of_missing_name(message: str) -> str:
 
 
 def of_exception(raised: Mapping[str, Any]) -> str:
-    """Its type and the first line of its message."""
+    """Return an exception's type and the first line of its message."""
     first = first_line(raised)
     return f"{raised['type']}: {first}" if first else raised["type"]
 
 
 def of_refusal(raised: Mapping[str, Any], program: Program) -> str:
-    """Why Triton would not compile it, in a line. Its own message begins with the place and the source line."""
+    """Return in one line why Triton refused to compile. Triton's own message begins with the place and the source line."""
     lines = [line.strip() for line in raised["message"].splitlines() if line.strip(" ^")]
     said, at = (lines or ["no reason given"])[-1], place(raised["line"], program)
     if not at and len(lines) > 2:
@@ -155,7 +156,7 @@ def first_line(raised: Mapping[str, Any]) -> str:
 
 
 def place(line: int | None, program: Program) -> str:
-    """The cell and line of a line of the program that ran, or nothing."""
+    """Name the cell and line of a line of the program that ran, or return nothing."""
     if not line or line > len(program.lines):
         return ""
     cell, inner = program.lines[line - 1]
@@ -163,7 +164,7 @@ def place(line: int | None, program: Program) -> str:
 
 
 def argument(which: int | str, names: Sequence[str]) -> str:
-    """An argument by name; by number where the entry has no name for it. A buffer has its own."""
+    """Name an argument; number it if the entry has no name for it. A buffer has its own name."""
     if isinstance(which, str):
         return which
     return names[which] if which < len(names) else f"argument {which}"

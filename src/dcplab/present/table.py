@@ -1,4 +1,4 @@
-"""A `Table` as text for a terminal and as HTML for a page and a screen reader."""
+"""Formats a `Table` as text for a terminal, and as HTML for a page and a screen reader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dcplab.course.model import Table
 
 
 def to_text(table: Table) -> str:
-    """Columns aligned to the right, a rule below the header."""
+    """Align columns to the right, with a rule below the header."""
     lines = [table.header, *table.rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(table.header))]
     drawn = ["  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]
@@ -18,12 +18,12 @@ def to_text(table: Table) -> str:
 
 
 def every(tables: Sequence[Table], selected: int | None = None) -> str:
-    """Tables one below the other, as HTML; row ``selected`` is one of the first table's."""
+    """Put tables one below the other, as HTML. ``selected``: a row of the first table."""
     return "<br>".join(to_html(t, selected if i == 0 else None) for i, t in enumerate(tables))
 
 
 def to_html(table: Table, selected: int | None = None) -> str:
-    """A plain table that takes its colours from the page; row ``selected`` is bold and says so."""
+    """Format a plain table that takes its colours from the page. Row ``selected`` is bold and says so."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
     body = []
     for i, row in enumerate(table.rows):

@@ -1,4 +1,5 @@
-"""What a tool tells: a head, a table, and a note. Text in a terminal; in a notebook a table that scrolls where it is wide."""
+"""Displays a tool's result: a head, a table, and a note. Text in a terminal; in a notebook a table that scrolls if it is
+wide."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Sequence
 from dcplab.course.model import Table
 from dcplab.present.display import Shown
 
-# JupyterLab breaks the lines of a pre between any two letters.
+# JupyterLab breaks the lines of a plain pre between any two letters.
 PRE = '<pre style="white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere">'
 
 
@@ -20,7 +21,7 @@ class Words(Shown):
 
 
 class Told(Shown):
-    """``head`` and ``note`` are sentences; ``rows`` are cells of anything, under ``header``."""
+    """``head`` and ``note`` are sentences. ``rows`` hold cells of any type, under ``header``."""
 
     def __init__(self, head: str, header: Sequence[str], rows: Sequence[Sequence], note: str):
         self.head, self.note = head, note
@@ -28,14 +29,14 @@ class Told(Shown):
         super().__init__("\n".join([head, "", *_grid(self.table), "", note]))
 
     def _repr_html_(self) -> str:
-        from dcplab.present.table import to_html  # here, so that a grader needs no plotly
+        from dcplab.present.table import to_html  # imported here, so that a grader needs no plotly
 
         table = f'<div style="overflow-x:auto">{to_html(self.table)}</div>'
         return f"<p>{html.escape(self.head)}</p>{table}<p>{html.escape(self.note)}</p>"
 
 
 def _grid(table: Table) -> list[str]:
-    """Columns, aligned to the left."""
+    """Align columns to the left."""
     lines = [table.header, *table.rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(table.header))]
     return ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]

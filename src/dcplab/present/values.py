@@ -1,4 +1,4 @@
-"""Values in words: on one line of a table, and their kinds with an article."""
+"""Puts values into words: on one line of a table, and their kinds with an article."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dcplab.codec import Other
 
 
 def short(value: Any, width: int = 60) -> str:
-    """A value on one line of a table."""
+    """Format a value for one line of a table."""
     if isinstance(value, torch.Tensor):
         name = str(value.dtype).removeprefix("torch.")
         if value.numel() > 16:
             return f"{name} tensor of shape {list(value.shape)}"
-        # every element in full: torch's own repr rounds floats and breaks lines
+        # Write every element in full: torch's own repr rounds floats and breaks lines.
         text = f"{value.to(torch.float32).tolist() if value.dtype.is_floating_point else value.tolist()}"
         return _cut(f"{text} ({name})" if value.numel() else f"empty {name} tensor of shape {list(value.shape)}", width)
     if isinstance(value, Other):

@@ -1,1 +1,1 @@
-"""What every picture is made of: boxes, styles, SVG, plots, live controls."""
+"""The building blocks of every picture: boxes, styles, SVG, plots, live controls."""

@@ -1,9 +1,9 @@
-"""Keys for the control that has the focus.
+"""Keeps keys for the control that has the focus.
 
-JupyterLab in command mode takes arrow keys and letters from whatever is no text field: a list loses its arrows, and "d d"
-deletes the cell. An element with ``data-lm-suppress-shortcuts`` keeps its keys (the element itself: its ancestors are asked too
-late). ipywidgets cannot set an attribute, so a widget without a body does. Keys with Ctrl, Alt or Meta, and Shift-Enter, stay
-JupyterLab's.
+JupyterLab in command mode takes arrow keys and letters from every element that is no text field: a list loses its arrows, and
+"d d" deletes the cell. An element with ``data-lm-suppress-shortcuts`` keeps its keys. It must be the element itself, since its
+ancestors are asked too late. ipywidgets cannot set an attribute, so a widget without a body does it. Keys with Ctrl, Alt or
+Meta, and Shift-Enter, stay JupyterLab's.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def _kind() -> type:
 
 
 def keep():
-    """An invisible widget: put among a box's children, it keeps for them the keys that they need."""
+    """Make an invisible widget. Among a box's children, it keeps for them the keys that they need."""
     try:
         return _kind()()
-    except ImportError:  # no anywidget: then the mouse must do
+    except ImportError:  # without anywidget, only the mouse works
         import ipywidgets
 
         return ipywidgets.HTML()

@@ -1,5 +1,7 @@
-"""What every live view has in common: a static picture that stays in a saved notebook, a figure that is updated in place, and
-a message line. A live view is a thin shell: it holds a state, and every control makes another one.
+"""Shared by every live view: a static picture that stays in a saved notebook, a figure that is updated in place, and a message
+line.
+
+A live view is a thin shell: it holds a state, and every control makes another state.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ from dcplab.viz.core.palette import STYLES
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import Scene
 
-# The static picture is there for viewers without a kernel. Where the live view has been drawn, this hides it.
+# The static picture serves viewers without a kernel. This style hides it where the live view has been drawn.
 HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
 _NO_KERNEL = "This {0} is live where a kernel runs: run this cell in JupyterLab."
 
 
 def show(picture: Picture, name: str, widget: Callable) -> None:
-    """First the static picture, which every viewer has; then the live view that ``widget()`` makes, which hides it."""
+    """Display the static picture, which every viewer has; then the live view that ``widget()`` makes, which hides it."""
     from IPython.display import display
 
     none = _NO_KERNEL.format(name)
@@ -29,7 +31,7 @@ def show(picture: Picture, name: str, widget: Callable) -> None:
     display({"text/html": html, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
     try:
         view = widget()._repr_mimebundle_()
-    except Exception as error:  # no ipywidgets, no anywidget, no comm: the static picture is there already
+    except Exception as error:  # no ipywidgets, no anywidget or no comm: the static picture is displayed already
         display({"text/plain": f"There is no live {name} here ({type(error).__name__}: {error})."}, raw=True)
         return
     bundle, metadata = view if isinstance(view, tuple) else (view, {})
@@ -37,9 +39,9 @@ def show(picture: Picture, name: str, widget: Callable) -> None:
 
 
 def figure_widget(scene: Scene):
-    """A plotly FigureWidget whose first message to the browser holds its traces.
+    """Make a plotly FigureWidget whose first message to the browser holds its traces.
 
-    Plotly's own opens empty and sends the traces after. A busy browser draws in between, and then stays blank.
+    Plotly's own widget opens empty and sends the traces later. A busy browser draws in between, and then stays blank.
     """
     import plotly.graph_objects as go
 
@@ -58,7 +60,7 @@ def figure_widget(scene: Scene):
 
 
 def control(make: type, text: str, tip: str, width: int, label: int = 0, **more):
-    """An ipywidgets control of a given width, with a description of ``label`` pixels (0 for a button)."""
+    """Make an ipywidgets control of a given width, with a description of ``label`` pixels (0 for a button)."""
     import ipywidgets as w
 
     style = {"style": {"description_width": f"{label}px"}} if label else {}
@@ -66,7 +68,8 @@ def control(make: type, text: str, tip: str, width: int, label: int = 0, **more)
 
 
 class View:
-    """What a live picture's function returns: ``state``, ``picture`` of it, and ``widget``, the live view, made when needed.
+    """The return value of a live picture's function: ``state``, the ``picture`` of it, and ``widget``, the live view, made when
+    needed.
 
     A subclass gives ``name``, ``scenes`` (the module that draws a state: ``scene``, ``picture``, ``sentence``, ``legend``), and
     ``shell`` (its `Live`).
@@ -85,7 +88,7 @@ class View:
 
     @functools.cached_property
     def widget(self):
-        """The live view, an ipywidgets ``VBox``."""
+        """Return the live view, an ipywidgets ``VBox``."""
         return self.shell(self).box
 
     def __repr__(self) -> str:
@@ -96,7 +99,7 @@ class View:
 
 
 class Live:
-    """Base of the live views. A subclass makes its controls and ``box``, and says how controls show a state."""
+    """Base of the live views. A subclass makes its controls and ``box``, and defines how controls show a state."""
 
     def __init__(self, owner: View):
         import ipywidgets as w
@@ -112,15 +115,15 @@ class Live:
         return self.owner.state
 
     def set_controls(self, state) -> None:
-        """Makes the controls show ``state``."""
+        """Make the controls show ``state``."""
         raise NotImplementedError
 
     def marked(self, state) -> int | None:
-        """The row of the first table that is looked at."""
+        """Return the row of the first table that is selected, or None."""
         return None
 
     def show(self, state) -> Picture:
-        """Makes every part show ``state``. Controls are set quietly."""
+        """Make every part show ``state``. Controls are set without triggering their callbacks."""
         self.owner.state = state
         self.busy = True
         try:
@@ -134,7 +137,7 @@ class Live:
         return picture
 
     def assemble(self, *rows):
-        """The view: rows of controls, then message, sentence, figure, legend and the folded table."""
+        """Assemble the view: rows of controls, then message, sentence, figure, legend and the folded table."""
         import ipywidgets as w
 
         folded = w.Accordion([self.table], titles=("The same as a table",))
@@ -146,7 +149,8 @@ class Live:
         return box
 
     def guarded(self, new_state: Callable) -> Callable:
-        """A callback that shows the state it is given, or one sentence. It never raises, and it ignores its own echoes."""
+        """Return a callback that shows the state it computes, or one sentence for bad values. It never raises and ignores its
+        own echoes."""
 
         def call(*_) -> None:
             if self.busy:
@@ -169,14 +173,14 @@ class Live:
         self.message.value = f'<div role="alert">{mark}{escape(text)}</span></div>' if text else ""
 
     def tell(self, sentence: str, legend: str, table_html: str) -> None:
-        """The words around the figure. Whatever the message line said is over."""
+        """Set the words around the figure, and clear the message line."""
         self.say("")
         self.sentence.value = f'<div role="status" aria-live="polite">{escape(sentence)}</div>'
         self.legend.value = escape(legend)
         self.table.value = f'<div style="max-height:320px;overflow:auto">{table_html}</div>'
 
     def draw(self, scene: Scene) -> None:
-        """Only traces that changed are sent."""
+        """Draw a scene. Only traces that changed are sent."""
         traces, layout = plot.traces(scene), plot.layout(scene)
         with self.figure.batch_update():
             for i, trace in enumerate(traces):

@@ -1,6 +1,7 @@
-"""Colours and patterns. A colour is never alone: a cell also carries its owner's name and, from the second rank on, a pattern.
+"""Defines colours and patterns. Colour is never the only sign: a cell also carries its owner's name and, from the second rank
+on, a pattern.
 
-Every text stands on a fill of its own, since no single grey reaches a contrast of 4.5 on both white and JupyterLab's dark
+Every text stands on its own fill, since no single grey reaches a contrast of 4.5 on both white and JupyterLab's dark
 ``#111111`` (the best possible is 4.34). Outlines and lines, which need 3, use one mid grey on both.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PAGES = ("#ffffff", "#111111")  # what lies behind a picture in JupyterLab's light and dark theme
+PAGES = ("#ffffff", "#111111")  # background in JupyterLab's light and dark theme
 DARK_INK, LIGHT_INK = "#10151d", "#ffffff"
 GREY = "#808080"
 
@@ -58,23 +59,23 @@ MARKS = {"selected": ("#d6336c", 3.5, ""), "last": (GREY, 3.0, "dash"), "due": (
 
 
 def owner_style(rank: int) -> str:
-    """The style of a rank's cells. From the ninth rank on colours come again; the label in the cell does not."""
+    """Return the style of a rank's cells. From the ninth rank on colours repeat; the label in the cell does not."""
     return f"owner{rank % len(_OWNERS)}"
 
 
 def request_style(i: int) -> str:
-    """The style of a request's cells; the letter in the cell tells requests apart where colours come again."""
+    """Return the style of a request's cells. The letter in the cell tells requests apart where colours repeat."""
     return f"request{i % len(_REQUESTS)}"
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance of ``#rrggbb`` (WCAG 2)."""
+    """Return the relative luminance of ``#rrggbb`` (WCAG 2)."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def contrast(a: str, b: str) -> float:
-    """Contrast ratio of two colours (WCAG 2), 1 to 21."""
+    """Return the contrast ratio of two colours (WCAG 2), 1 to 21."""
     dark, light = sorted((luminance(a), luminance(b)))
     return (light + 0.05) / (dark + 0.05)

@@ -1,4 +1,4 @@
-"""A picture: a scene, a sentence about it, and the same facts as a table. What a static figure function returns."""
+"""Defines a picture, the result of a static figure function: a scene, a sentence about it, and the same facts as a table."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dcplab.viz.core.svg import to_svg
 
 @dataclass(frozen=True)
 class Picture:
-    """``svg``, ``text``, ``html`` and ``figure()`` show the same facts. A notebook picks what it can show. ``more`` are further
-    tables, of facts that do not fit the columns of ``table``.
+    """``svg``, ``text``, ``html`` and ``figure()`` show the same facts. A notebook picks the one that it can show. ``more``:
+    further tables, for facts that do not fit the columns of ``table``.
 
-    ``html`` carries the picture as an ``img`` with the SVG inside: viewers that clean HTML let it pass, and JupyterLab shows it
+    ``html`` carries the picture as an ``img`` with the SVG inside. Viewers that clean HTML let it pass, and JupyterLab shows it
     in a notebook that it does not trust.
     """
 
@@ -52,7 +52,7 @@ class Picture:
         )
 
     def figure(self):
-        """The picture as a plotly ``Figure``."""
+        """Return the picture as a plotly ``Figure``."""
         from dcplab.viz.core.plot import to_figure
 
         return to_figure(self.scene)
@@ -65,13 +65,13 @@ class Picture:
 
 
 def notice(message: str) -> Picture:
-    """A picture that is one sentence: why there is nothing else to show."""
+    """Return a picture that is one sentence: the reason why there is nothing else to show."""
     scene = Scene((Box(8, 8, text_width(message, 13) + 28, 30, "notice", message),))
     return Picture("Nothing to draw", message, scene, Table(("message",), ((message,),)))
 
 
 def drawn(figure: Callable[..., Picture]) -> Callable[..., Picture]:
-    """A figure function whose bad values become a notice: a picture must not stop a notebook.
+    """Wrap a figure function so that bad values give a notice: a picture must not stop a notebook.
 
     The undecorated function, which raises ``ValueError``, stays reachable as ``__wrapped__``.
     """

@@ -1,4 +1,4 @@
-"""A scene as a plotly figure: a fixed list of traces, so that a live figure is updated in place and never rebuilt."""
+"""Draws a scene as a plotly figure: a fixed list of traces, so that a live figure is updated in place and never rebuilt."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dcplab.viz.core.scene import Box, Scene
 from dcplab.viz.core.svg import text_places
 
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif"
-CHANGING = ("x", "y", "text", "textfont", "marker", "customdata", "hovertext")  # what a trace of another scene differs in
+CHANGING = ("x", "y", "text", "textfont", "marker", "customdata", "hovertext")  # fields in which traces of two scenes differ
 
 
 def to_figure(scene: Scene) -> go.Figure:
-    """The scene as a ``Figure``: one pixel is one unit, no axes, no background of its own."""
+    """Return the scene as a ``Figure``: one pixel is one unit, no axes, no background of its own."""
     return go.Figure(traces(scene), layout(scene))
 
 
@@ -36,7 +36,8 @@ def layout(scene: Scene) -> dict:
 
 
 def traces(scene: Scene) -> list[dict]:
-    """Always the same traces in the same order: lines, one per style, texts, outlines, and what a click can hit."""
+    """Return the same traces in the same order for every scene: lines, one per style, texts, outlines, and the clickable
+    places."""
     return [
         _lines(scene, "thread"),
         *(_boxes(name, [b for b in scene.boxes if b.style == name]) for name in STYLES),

@@ -1,4 +1,4 @@
-"""A scene as SVG. Attributes only, no style sheet: some notebook viewers put an SVG into their page without its style."""
+"""Draws a scene as SVG: attributes only, no style sheet, since some notebook viewers drop an SVG's styles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dcplab.viz.core.palette import LINES, MARKS, STYLES
 from dcplab.viz.core.scene import Box, Line, Scene
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-_PATHS = {  # what a pattern draws in a tile of 8 by 8
+_PATHS = {  # pattern -> its path in a tile of 8 by 8
     "/": "M-2 2L2-2M0 8L8 0M6 10L10 6",
     "\\": "M-2 6L2 10M0 0L8 8M6-2L10 2",
     "x": "M0 0L8 8M0 8L8 0",
@@ -21,7 +21,7 @@ _PATHS = {  # what a pattern draws in a tile of 8 by 8
 
 
 def to_svg(scene: Scene, title: str) -> str:
-    """The scene as one SVG document. ``title`` is what a screen reader says."""
+    """Return the scene as one SVG document. A screen reader reads ``title``."""
     w, h = scene.width, scene.height
     used = sorted({b.style for b in scene.boxes if STYLES[b.style].pattern})
     parts = [
@@ -30,7 +30,7 @@ def to_svg(scene: Scene, title: str) -> str:
         f"<defs>{''.join(_pattern(name) for name in used)}</defs>" if used else "",
         *(_line(line) for line in scene.lines if line.style == "thread"),
         *(f'<g fill="{_fill(name)}">{rects}</g>' for name, rects in _grouped((b.style, _rect(b)) for b in scene.boxes)),
-        *(_line(line) for line in scene.lines if line.style == "limit"),  # a bound lies on bars, and under what they say
+        *(_line(line) for line in scene.lines if line.style == "limit"),  # a bound is drawn above bars and below their text
         f'<g font-family="{FONT}" text-anchor="middle">',
         *(f"<g {look}>{texts}</g>" for look, texts in _grouped(t for b in scene.boxes for t in _texts(b))),
         "</g>",
@@ -53,7 +53,7 @@ def _fill(name: str) -> str:
 
 
 def _grouped(items: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
-    """Elements that look alike, together: what they share is written once, and a lab stays small."""
+    """Group elements that look alike and write their shared attributes once, so that a lab stays small."""
     groups: dict[str, list[str]] = {}
     for look, element in items:
         groups.setdefault(look, []).append(element)
@@ -88,7 +88,7 @@ def _texts(box: Box) -> list[tuple[str, str]]:
 
 
 def text_places(box: Box) -> list[tuple[float, float, float, str]]:
-    """``(x, y of the middle, font size, text)`` of each line of text in a box; also used by `plot`."""
+    """Return ``(x, y of the middle, font size, text)`` of each line of text in a box. `plot` uses it too."""
     x, y = box.middle
     main = 13 if box.h >= 26 else 12
     small = min(11.0, (box.w - 3) / (0.62 * max(1, len(box.sub))))

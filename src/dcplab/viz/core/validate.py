@@ -1,4 +1,4 @@
-"""What a learner may hand to a picture (lists, ranges, tensors, arrays), turned into exact ints or refused in a sentence."""
+"""Turns a learner's values (lists, ranges, tensors, arrays) into exact ints, or refuses them in a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST_LOCS = 256
 
 
 def whole(value, name: str, least: int = 0) -> int:
-    """An int of at least ``least``. Tensors and arrays of one element count; bools and floats do not."""
+    """Return an int of at least ``least``. Tensors and arrays of one element count; bools and floats do not."""
     if isinstance(value, bool):
         raise ValueError(f"{name} must be a whole number, not {value}.")
     try:
@@ -22,7 +22,7 @@ def whole(value, name: str, least: int = 0) -> int:
 
 
 def whole_list(values, name: str, least: int = -1, most: int = MOST_LOCS) -> tuple[int, ...]:
-    """A flat tuple of ints, each at least ``least``; at most ``most`` of them, for a picture is to be read."""
+    """Return a flat tuple of ints, each at least ``least``. At most ``most`` of them, so that a picture stays readable."""
     values = values.tolist() if hasattr(values, "tolist") else values
     if not isinstance(values, Iterable) or isinstance(values, (str, bytes, dict)):
         raise ValueError(f"{name} must be a list of whole numbers, not {values!r}.")
@@ -33,5 +33,5 @@ def whole_list(values, name: str, least: int = -1, most: int = MOST_LOCS) -> tup
 
 
 def geometry(dcp_size, page_size=1) -> tuple[int, int]:
-    """``(dcp_size, page_size)`` as ints, or a sentence."""
+    """Return ``(dcp_size, page_size)`` as ints. Raises ValueError with a sentence."""
     return whole(dcp_size, "D (dcp_size)", 1), whole(page_size, "P (page_size)", 1)
