@@ -12,6 +12,7 @@ from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
 from dcplab.sandbox import pool
 
+pytestmark = pytest.mark.slow
 KERNELS = [(lab, part) for lab in catalog.labs() for part in lab.parts if isinstance(part.cases(Draw(1))[0], Launch)]
 
 
