@@ -1,4 +1,4 @@
-"""One answer, checked: it is run, judged, and told."""
+"""Checks one answer: runs it, judges it, and words the result."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def check(
     note: Note | None = None,
     kept: References | None = None,
 ) -> CheckResult:
-    """Check one answer. ``seed`` draws the inputs (None: a fresh one); ``mode`` is "cpu" or "gpu" (None: what is here).
+    """Check one answer. ``seed`` draws the inputs (None: a fresh one). ``mode`` is "cpu" or "gpu" (None: this machine's).
 
-    ``note`` is told what takes time. ``kept``: what the course's own programs did, for who checks many answers.
+    ``note`` is called with a sentence before slow work. ``kept``: results of the course's own programs, for callers that check
+    many answers.
     """
     started = time.perf_counter()
     seed, mode = fresh_seed() if seed is None else seed, mode or modes.current().name
@@ -49,12 +50,12 @@ def check(
 
 
 def judge(program: Program, reference: Reference, note: Note | None = None, trial: Trial | None = None) -> Judgement:
-    """Run an answer on drawn cases and judge it. ``trial``: what it did, where it has run already."""
+    """Run an answer on drawn cases and judge it. ``trial``: its records, if it has run already."""
     key, drawn = reference.key, reference.drawn
     kernel = drawn.mode == "cpu" and bool(drawn.launches)
     if kernel or drawn.mode == "gpu":
-        pool.warm("compile" if kernel else "cpu")  # it starts while this one works
-    # The solution runs beside the answer, in a child of its own: neither sees the other.
+        pool.warm("compile" if kernel else "cpu")  # starts while this child works
+    # The solution runs beside the answer in a separate child. Neither sees the other.
     with ThreadPoolExecutor(1) as beside:
         solution = beside.submit(reference.expected) if key.part.oracle is None else None
         trial = trial or attempt([program], key.part, drawn.packed, drawn.mode, drawn.wall_s, note)[0]
@@ -78,21 +79,21 @@ def _misconception(here: Judgement, reference: Reference) -> Wrong | None:
 
 
 def own_case(part: Part, args: tuple, kwargs: dict, function: str = "") -> Case | Launch:
-    """Make a case of a person's own arguments: a call of ``function`` (one of the part's names; empty: its entry), or the
+    """Make a case from a person's own arguments: a call of ``function`` (one of the part's names; empty: its entry), or the
     launch that ``Part.launch`` makes of them."""
     if function and function not in part.names:
         raise CourseError(f"Part {part.id} has no function {function!r}; it has {', '.join(part.names)}.")
     try:
         return part.launch(*args, **kwargs) if part.launch else Case(args, kwargs, call=function)
-    except (TypeError, ValueError) as e:  # the arguments are a person's
+    except (TypeError, ValueError) as e:  # bad arguments of a person's own
         takes = ", ".join(inspect.signature(part.launch).parameters) if part.launch else "other arguments"
         raise CourseError(f'lab.run("{part.id}", ...) takes {takes}. ({e})') from None
 
 
 def call(part: Part, program: Program, case: Case | Launch, mode: str, note: Note | None = None) -> tuple[Any, str]:
-    """Run one answer on one case: what it returned, and what it printed. Raises CourseError if it did not return.
+    """Run one answer on one case. Returns its result and its output. Raises CourseError if the answer did not return.
 
-    A kernel gives the buffer that it wrote (a dict if several).
+    A kernel's result is the buffer that it wrote (a dict if several).
     """
     trial = attempt([program], part, [pack(case)], mode, patience(part, mode), note)[0]
     if trial.load_error:
@@ -111,5 +112,5 @@ def call(part: Part, program: Program, case: Case | Launch, mode: str, note: Not
 
 
 def _unlike(launches: list[dict]) -> list[dict]:
-    """Of launches those that are compiled apart: one of each set of constants, and not more than three."""
+    """Select the launches that are compiled separately: one of each set of constants, at most three."""
     return list({repr(sorted(launch["constexprs"].items())): launch for launch in launches}.values())[-3:]

@@ -1,7 +1,8 @@
-"""`python -m dcplab COMMAND ...`: finds the command's module in ``dcplab.commands`` and runs it.
+"""Runs `python -m dcplab COMMAND ...`: finds the command's module in ``dcplab.commands`` and calls it.
 
 Exit status 0 if it ran, whatever it found; 2, with one sentence on stderr, if it could not; 130 on Ctrl-C. A traceback only
-with ``DCPLAB_DEBUG=1``. A command module imports nothing heavy before ``run``: ``--help`` imports them all.
+with ``DCPLAB_DEBUG=1``. argparse suffices, and a command starts without the imports of the others. A command module imports
+nothing heavy before ``run``, since ``--help`` imports them all; a test holds this.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Values as bytes, in both directions between a check and its child. Never pickle: the child runs a stranger's code.
+"""Encodes values as bytes, in both directions between a check and its child.
+
+The format is our own and never pickle: the child runs a stranger's code, and unpickling its bytes would run code here.
 
 Kept exactly: None, bool, int of any size, float (NaN, signed zero), str, bytes, list, tuple, dict, set, frozenset and
-tensors (dtype, shape, strides, offset and the whole storage, so that a strided view arrives as one). A bool stays a bool, an
-int subclass does not become an int: whatever has another exact type arrives as an ``Other``, which equals nothing.
+tensors (dtype, shape, strides, offset and the whole storage, so that a strided view arrives as a strided view). A bool stays a
+bool, and an int subclass does not become an int: a value of any other exact type arrives as an ``Other``, which equals nothing.
 """
 
 from __future__ import annotations

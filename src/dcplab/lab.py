@@ -1,7 +1,7 @@
-"""What a learner's notebook calls: ``from dcplab import lab``, then ``lab.check("1c")`` and its siblings.
+"""The calls of a learner's notebook: ``from dcplab import lab``, then ``lab.check("1c")`` and its siblings.
 
-Nothing here runs an answer in the notebook's own process: answers run in disposable children. Everything works in a live
-kernel (from the cells that were executed, in order of execution) and outside one (from the notebook file in ``labs/``).
+No answer runs in the notebook's own process: answers run in disposable children. All calls work in a live kernel (from the
+cells that were executed, in order of execution) and outside one (from the notebook file in ``labs/``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["check", "explain", "hint", "mine", "predict", "progress", "reset", "
 
 
 class Checked(Shown):
-    """A check's result as a notebook shows it. ``result`` is its CheckResult; its fields are attributes here too."""
+    """A check's result as a notebook displays it. ``result`` is its CheckResult, whose fields are attributes here too."""
 
     def __init__(self, result: CheckResult):
         super().__init__(check_result.text(result), check_result.as_html(result))
@@ -43,7 +43,7 @@ class Checked(Shown):
 
 
 def start(lab: str) -> Shown:
-    """Opens a lab: says in which mode it runs, how far you are, and readies the checker in the background."""
+    """Open a lab. Shows the mode and your progress, and starts the checker in the background."""
     opened = catalog.lab(lab)
     here = mode.current()
     pool.warm(here.name)
@@ -60,7 +60,8 @@ def start(lab: str) -> Shown:
 
 
 def check(part: str, seed: int | None = None) -> Checked | float:
-    """Checks your answer to a part. The seed that drew its inputs is shown; give it back to see them again."""
+    """Check your answer to a part. The result shows the seed that drew its inputs; pass that seed to get the same inputs
+    again."""
     lab = catalog.of_part(part)
     result = _judge(lab, part, seed)
     progress_file.record(result)
@@ -70,7 +71,7 @@ def check(part: str, seed: int | None = None) -> Checked | float:
 
 
 def hint(part: str, tier: int | None = None) -> Shown:
-    """The next hint of a part: first a nudge, then the idea, then nearly the answer. ``tier`` asks for one of them."""
+    """Show the next hint of a part: first a nudge, then the idea, then nearly the answer. ``tier`` asks for one of them."""
     lab = catalog.of_part(part)
     found = lab.part(part)
     if tier is not None and not (isinstance(tier, int) and 1 <= tier <= len(found.hints)):
@@ -82,20 +83,21 @@ def hint(part: str, tier: int | None = None) -> Shown:
 
 
 def explain(part: str, seed: int | None = None) -> Shown:
-    """Every case with its outcome, the traceback, what your answer printed. Draws the inputs of your last check again."""
+    """Show every case with its outcome, the traceback, and your answer's output. Draws the inputs of your last check again."""
     lab = catalog.of_part(part)
     found = lab.part(part)
     if seed is None:
         seed = progress_file.part(lab.name, found.id).get("seed")
     result = _judge(lab, part, seed if isinstance(seed, int) else None)
-    said = "\n".join(line for line in result.message.split("\n") if not line.startswith("More: "))  # this is the more
+    said = "\n".join(line for line in result.message.split("\n") if not line.startswith("More: "))  # the line points here
     return Shown("\n\n".join(filter(None, (said, result.case and f"The case: {result.case}", result.detail))))
 
 
 def mine(*parts: str) -> Shown:
-    """Runs lab 05's path on your own functions of labs 01 to 04: all that it has use for, or those of the parts you name.
+    """Run lab 05's path on your own functions of labs 01 to 04: all that it can use, or those of the parts you name.
 
-    Each is checked first; the course's do what is missing or does not pass. ``lab.mine("none")`` goes back to these.
+    Each function is checked first. The course's function replaces one that is missing or does not pass. ``lab.mine("none")``
+    returns to the course's functions.
     """
     from dcplab import own_answers as own
 
@@ -103,7 +105,7 @@ def mine(*parts: str) -> Shown:
 
 
 def reset(part: str) -> Shown:
-    """Gives back the starter of a part ("1c") or of a whole lab ("01"). A notebook file is copied before it is changed."""
+    """Put back the starter of a part ("1c") or of a whole lab ("01"). A notebook file is copied before it is changed."""
     from dcplab.notebook import reset as notebook_reset
 
     lab, found = catalog.place(part)
@@ -115,7 +117,7 @@ def reset(part: str) -> Shown:
     if shell is None:
         return Shown(notebook_reset.cell(lab, found.id))
     starter = lab.starter_cell(found.id)
-    shell.set_next_input(starter)  # the file on disk is the front end's to write; it would overwrite what we change there
+    shell.set_next_input(starter)  # the front end writes the file on disk and would overwrite our change
     progress_file.forget(lab.name, found.id)
     return Shown(
         f"The starter of {found.id} is in the cell below; your own cell is left as it is. {notebook_reset.ANEW}\n\n{starter}"
@@ -123,7 +125,7 @@ def reset(part: str) -> Shown:
 
 
 def progress() -> Shown:
-    """The board: every part of every lab, with points, attempts and hints."""
+    """Show the board: every part of every lab, with points, attempts and hints."""
     return board(catalog.labs())
 
 
@@ -145,7 +147,7 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
 
 
 def predict(part: str, answer: str | None = None) -> Any:
-    """Asks the part's question before you run anything: a form, or with ``answer`` at once. Never waits."""
+    """Ask the part's question before you run anything. Shows a form, or takes ``answer`` at once. Never waits."""
     lab = catalog.of_part(part)
     found = lab.part(part)
     if found.prediction is None:
@@ -156,10 +158,10 @@ def predict(part: str, answer: str | None = None) -> Any:
 
 
 def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:
-    """Your present answer to a part on arguments of your own, in a child. Returns its result; what it prints is printed.
+    """Run your present answer to a part on your own arguments, in a child. Returns its result and prints its output.
 
-    ``function`` names the one to call where a part has several. An answer that is not finished, or that fails, gives None and
-    a sentence, so that Run All goes past it.
+    ``function`` names the function to call where a part has several. An answer that is unfinished, or that fails, gives None
+    and a sentence, so that Run All goes on.
     """
     lab = catalog.of_part(part)
     found = lab.part(part)
@@ -180,7 +182,8 @@ def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:
 
 
 def program_of(lab: catalog.Lab, part: Part) -> Program:
-    """The learner's present answer: from the cells that this kernel has run, else from the notebook file in ``labs/``."""
+    """Return the learner's present answer: from the cells that this kernel has run, else from the notebook file in
+    ``labs/``."""
     shell = _shell()
     if shell is None:
         from dcplab.notebook import reset as notebook_reset
@@ -205,7 +208,8 @@ def _judge(lab: catalog.Lab, part: str, seed: int | None) -> CheckResult:
 
 
 def _carried(part: Part, program: Program) -> Program:
-    """The program with the learner's functions of earlier labs, where the part takes them along and they were asked for."""
+    """Return the program with the learner's functions of earlier labs, if the part takes them and the learner asked for
+    them."""
     if not part.carries:
         return program
     from dcplab import own_answers as own
@@ -216,7 +220,7 @@ def _carried(part: Part, program: Program) -> Program:
 
 
 def _of_other_cases(result: CheckResult) -> str:
-    """What is to be said where an answer is about cases that are not this learner's: `grade` shows the instructor the same."""
+    """Warn that the answer is about another learner's cases. `grade` shows the instructor the same."""
     if result.case_seed is None or os.environ.get("NBGRADER_EXECUTION"):
         return ""
     from dcplab import investigate
@@ -228,10 +232,11 @@ def _of_other_cases(result: CheckResult) -> str:
 
 
 def _present(result: CheckResult) -> Checked | float:
-    """nbgrader scores a cell by its value and its errors, so what it gets depends on who runs the notebook."""
+    """Return the value of a check cell. nbgrader scores a cell by its value and its errors, so the value depends on who runs
+    it."""
     who = os.environ.get("NBGRADER_EXECUTION")
     if who == "autograde":
-        # Only a plain float counts there as partial credit; False, None or an object would count as all points.
+        # Only a plain float counts as partial credit for nbgrader; False, None or an object would count as all points.
         print(check_result.text(result))
         return float(result.points)
     if who == "validate" and result.outcome != "passed":
@@ -240,7 +245,7 @@ def _present(result: CheckResult) -> Checked | float:
 
 
 def _shell() -> Any:
-    """The notebook's shell, or None outside a live kernel."""
+    """Return the notebook's shell, or None outside a live kernel."""
     try:
         from IPython import get_ipython
     except ImportError:
@@ -250,7 +255,7 @@ def _shell() -> Any:
 
 
 def _tell_of_a_lost_context(result: Any) -> None:
-    """After a cell of the learner's own that ended this kernel's CUDA context: what happened, and what to do."""
+    """Tell the learner, after a cell of their own ended this kernel's CUDA context, what happened and what to do."""
     if lost := ended.lost(str(result.error_in_exec or "")):
         print(
             f"{ended.poisoned(lost)} Restart the kernel (Kernel, Restart Kernel) and run your cells again. "
@@ -259,7 +264,7 @@ def _tell_of_a_lost_context(result: Any) -> None:
 
 
 def _ended(title: str) -> str:
-    """A title as a sentence of its own."""
+    """Turn a title into a sentence of its own."""
     return title if title.endswith(("?", ".")) else f"{title}."
 
 

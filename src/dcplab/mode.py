@@ -66,7 +66,7 @@ def _why_no_gpu() -> str | None:
 
 
 def gpu_name() -> str:
-    """The model, as the driver names it."""
+    """Return the model, as the driver names it. Asking torch would make a CUDA context in this process, so read /proc."""
     for information in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
         for line in information.read_text().splitlines():
             if line.startswith("Model:"):

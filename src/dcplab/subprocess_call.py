@@ -1,8 +1,7 @@
-"""Functions of the course in processes of their own, one after another or beside each other: what each prints and returns comes
-back, and whatever ends it ends nothing else.
+"""Call a course function in a new Python process and return its result and output. A crash there does not end the notebook.
 
-A CUDA context that meets an illegal access is lost for good, and with it every later CUDA call of its process (`ended.lost`).
-So what may end so runs here, never in a notebook's own process or in one that still has other work to do.
+A CUDA context that meets an illegal access is lost for good, and with it every later CUDA call of its process (`ended.lost`). A
+function that may do this runs here, never in a notebook's own process or in one that still has other work.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dcplab import ended, paths
 
-# One call a line. The end of whoever waits for the answer is its own: PR_SET_PDEATHSIG, SIGKILL.
+# One call a line. The process is killed with its parent: PR_SET_PDEATHSIG (1), SIGKILL (9).
 _CODE = """
 import ctypes, importlib, json, os, sys
 ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
@@ -39,10 +38,10 @@ _MARK = b"\x1e"
 
 
 class Worker:
-    """A Python beside this one. It makes calls until it dies or is closed; its process group is its own.
+    """A Python beside this one, in its own process group. It makes calls until it dies or is closed.
 
-    ``before`` goes before Python on the command line, as a sanitizer does. ``env`` changes the environment; None takes a
-    variable out. The thread that makes a worker must outlive it.
+    ``before`` goes before Python on the command line, for a tool such as a sanitizer. ``env`` changes the environment; None
+    removes a variable. The thread that makes a worker must outlive it.
     """
 
     def __init__(self, env: Mapping[str, str | None] | None = None, before: Sequence[str] = ()):
@@ -62,11 +61,12 @@ class Worker:
     def call(
         self, module: str, function: str, args: Mapping | None = None, timeout_s: float = 240.0, last: bool = True
     ) -> dict:
-        """`call`'s result. ``last``: the process ends with this call, and what it says and how it ends belongs to it."""
+        """Return the result of `call`. ``last``: the process ends with this call, so its last output and its end belong to the
+        call."""
         began, start = time.monotonic(), os.fstat(self._errors.fileno()).st_size
         until = began + timeout_s
         line = json.dumps({"module": module, "function": function, "args": dict(args or {})})
-        with contextlib.suppress(BrokenPipeError):  # it died before; its end says of what
+        with contextlib.suppress(BrokenPipeError):  # it died before; its exit status gives the reason
             self.process.stdin.write(line.encode() + b"\n")
             if last:
                 self.process.stdin.close()
@@ -79,7 +79,7 @@ class Worker:
         else:
             try:
                 status = self.process.wait(max(0.1, until - time.monotonic()))
-            except subprocess.TimeoutExpired:  # it has closed its output and does not end
+            except subprocess.TimeoutExpired:  # it closed its output and does not end
                 self.kill()
                 status = self.process.wait()
             how, why = None, None
@@ -99,7 +99,8 @@ class Worker:
         }
 
     def _read(self, until: float, to_the_end: bool) -> tuple[bytes, bool, bool]:
-        """What it prints up to its answer, or to its end; whether it answered; whether time was over first."""
+        """Read its output up to its answer or its end. Returns the output, whether it answered, and whether time ran out
+        first."""
         out, fd = b"", self.process.stdout.fileno()
         while True:
             answered = b"\n" in out.partition(_MARK)[2]
@@ -118,12 +119,12 @@ class Worker:
         return self.process.poll() is None
 
     def kill(self) -> None:
-        """Ends it and its group."""
+        """Kill the process and its group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
     def close(self, patience_s: float = 5.0) -> None:
-        """Lets it end, and sees to it that it does."""
+        """Close its input and wait for its end; kill it after ``patience_s``."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         try:
@@ -143,13 +144,16 @@ def call(
     before: Sequence[str] = (),
     timeout_s: float = 240.0,
 ) -> dict:
-    """``module.function(**args)`` in a new Python. Gives ``value`` (what it returned, as JSON has it; None if it did not),
-    ``how`` it ended ("done", "timeout", or a signal's or an exception's name) and ``why`` in a sentence ("" if done), ``said``
-    (its output), ``errors`` (its stderr), ``seconds``. ``env`` and ``before``: see `Worker`."""
+    """Run ``module.function(**args)`` in a new Python.
+
+    Returns ``value`` (the result, as JSON has it; None if there is none), ``how`` it ended ("done", "timeout", or a signal's or
+    an exception's name), ``why`` in a sentence ("" if done), ``said`` (its output), ``errors`` (its stderr) and ``seconds``.
+    ``env`` and ``before``: see `Worker`.
+    """
     worker = Worker(env, before)
     try:
         return worker.call(module, function, args, timeout_s)
-    except BaseException:  # an interrupted cell leaves nothing behind
+    except BaseException:  # an interrupted cell must leave no process behind
         worker.kill()
         raise
     finally:
@@ -159,11 +163,11 @@ def call(
 def side_by_side(
     calls: Sequence[Mapping], width: int, fresh: bool = True, first_alone: bool = False, limit_s: float | None = None
 ) -> Iterator[tuple[int, dict]]:
-    """`call` with each mapping of arguments, up to ``width`` of them at a time, begun in order: (number, what `call` gives) as
-    each ends. Where it is left early, or after ``limit_s``, those that run are ended and give nothing.
+    """Run `call` with each mapping of arguments, up to ``width`` at a time, begun in order. Yields (number, result of `call`)
+    as each ends. If the caller leaves early, or after ``limit_s``, running calls are ended and give nothing.
 
-    ``fresh``: a process each; else one makes calls (all with one ``env``) until a call ends it. ``first_alone``: the others
-    wait until one has ended well; it compiles what all need and leaves it in a cache on disk.
+    ``fresh``: a process for each call. Otherwise one process makes calls (all with one ``env``) until a call ends it.
+    ``first_alone``: the others wait until one has ended well. It compiles what all need and leaves it in a cache on disk.
     """
     todo, done = iter(range(len(calls))), queue.SimpleQueue()
     workers: set[Worker] = set()
@@ -182,7 +186,7 @@ def side_by_side(
                 if worker is None:
                     worker = Worker(env, before)
                     workers.add(worker)
-                if over.is_set():  # nobody else would end this one
+                if over.is_set():  # no one else would end this worker
                     break
                 result = worker.call(**given, last=fresh)
                 if fresh or not worker.alive:
@@ -224,7 +228,7 @@ def side_by_side(
 
 
 def told(done: Mapping) -> str:
-    """What a page shows in place of a result that did not come: what ended the process, and that nothing else is touched."""
+    """Word a missing result: what ended the process, and that nothing else is affected."""
     why = done["why"] or "it printed no result"
     return (
         f"The process ended before it could tell: {why}. It was one of its own and nothing else is touched: run the cell again."
@@ -232,7 +236,7 @@ def told(done: Mapping) -> str:
 
 
 def while_grading() -> bool:
-    """Whether nbgrader runs the notebook: what takes a minute and earns no points is left out then."""
+    """Return True if nbgrader runs the notebook. Demonstrations that take a minute and earn no points are skipped then."""
     return os.environ.get("NBGRADER_EXECUTION") is not None
 
 

@@ -362,7 +362,7 @@ class LayerStep:
         lses = self.all_gather([lse for _, lse in parts])
         out, lse = ops.merge_lse(outs, lses)
         if self.shared.monitoring and self.shared.config.dcp_size > 1:
-            # Which LSEs are equal can be seen only where some key was found at all.
+            # Skip queries without keys: their LSEs are all -inf, hence equal.
             alike = ((lses - lses[0]).abs() < 1e-4).all(0).all(-1) & (lses[0] > ops.MINUS_INF).all(-1)
             self.shared.monitor.replicated += int(alike.sum())
             self.shared.monitor.queries += alike.numel()

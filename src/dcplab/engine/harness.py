@@ -1,7 +1,7 @@
-"""A wiring at work: a small server with given paths answers prompts. What a check of lab 05 runs, for a learner's wiring in a
-child and for one rank, as the standard, in the parent.
+"""Runs a wiring: a small server with given paths answers prompts. A check of lab 05 runs it for a learner's wiring in a child,
+and for the standard, one rank, in the parent.
 
-Plain data in and out, so that it crosses to a child and back.
+Data goes in and out as plain values, so that it crosses to a child and back.
 """
 
 from __future__ import annotations
@@ -27,22 +27,19 @@ from dcplab.engine.tokenizer import Tokenizer
 
 ROLES = ("decode", "verify", "extend", "draft")
 KINDS = ("ckv", "index_k")
-LAYERS, WORDS = 2, 512  # a small model and a small vocabulary: a check starts hundreds of servers
-SIGNS, SLACK = 3 * CODE, 0.05  # the first numbers of a c-KV row are signs; what a mean of bf16 rows may be above 1
+LAYERS, WORDS = 2, 512  # small model and vocabulary: a check starts hundreds of servers
+SIGNS, SLACK = 3 * CODE, 0.05  # the first numbers of a c-KV row are signs; tolerance above 1 of a mean of bf16 rows
 
 
 @dataclass
 class Tally:
-    """What a wiring did, counted: ``read`` keys given to attention on all ranks, ``selected`` by each rank's top-k; ``early``
-    reads of a rank, of either kind, before it had stored this step's tokens there; ``lost`` tokens that were not where they
-    belong when the step was over, by kind of pool, layer for layer and rank for rank; ``large`` outputs that no mean of stored
-    rows can be."""
+    """Counts of a wiring's accesses."""
 
-    read: int = 0
-    selected: Counter = field(default_factory=Counter)
-    early: int = 0
-    lost: Counter = field(default_factory=Counter)
-    large: int = 0
+    read: int = 0  # keys given to attention, on all ranks
+    selected: Counter = field(default_factory=Counter)  # by rank: keys of its top-k
+    early: int = 0  # reads of a rank, of either kind, before it had stored this step's tokens
+    lost: Counter = field(default_factory=Counter)  # by kind of pool: tokens out of place after a step, per layer and rank
+    large: int = 0  # outputs that no mean of stored rows can be
 
 
 @dataclass
@@ -89,8 +86,8 @@ def _counted(path, tally: Tally):
 
 
 def _lost(rank: RankStep) -> dict[str, int]:
-    """How many of this step's tokens are not in the rank's pools: c-KV at the row of its owner (the draft's at the loc), index
-    keys at the loc."""
+    """Count this step's tokens that are missing in the rank's pools: c-KV at the row of its owner (the draft's at the loc),
+    index keys at the loc."""
     model, stream, locs, arena = rank.shared.model, rank.worker.stream, rank.batch.out_cache_loc, rank.worker.arena
     mine = torch.ones_like(locs, dtype=torch.bool) if rank.replicated else locs % rank.dcp_size == rank.rank
     rows = arena.view(rank.ckv)[locs[mine] if rank.replicated else locs[mine] // rank.dcp_size]
@@ -117,13 +114,15 @@ def serve(
 ) -> dict:
     """Answer ``rounds`` of prompts (token ids), the prompts of a round at once, ``new`` tokens each.
 
-    ``high``: the pool is just large enough, so that most locs lie beyond one rank's rows; else one rank's rows cover all locs.
-    What a round stored stays in the prefix cache. ``paths``: "decode", "verify", "extend", "draft" to other wirings than the
-    standard ones. ``kernels``: on a CPU too the real kernels run, Triton's interpreted (the process must have started so) and
-    TileLang's through its C target. ``typed`` lets SpaceError out at the first index of a wrong space.
+    ``high``: the pool is just large enough, so that most locs lie beyond one rank's rows. Otherwise one rank's rows cover all
+    locs.
+    ``paths``: "decode", "verify", "extend", "draft" -> wirings other than the standard ones.
+    ``kernels``: run the real kernels on a CPU too, Triton's interpreted (the process must have started so) and TileLang's
+    through its C target. ``typed`` lets SpaceError out at the first index of a wrong space.
+    The prefix cache keeps the tokens of earlier rounds.
 
-    Gives ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
-    rank 0's is taken), ``died`` (why the server died, or ""), and what `Tally` says of the paths that were given: ``keys`` (of
+    Returns ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
+    rank 0's is taken), ``died`` (the reason why the server died, or ""), and the `Tally` of the given paths: ``keys`` (of
     decode and verify: read, selected), ``early``, ``lost``, ``large``.
     """
     tally = {role: Tally() for role in ROLES}
@@ -144,7 +143,7 @@ def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str,
         try:
             for prompt in prompts:
                 requests.append(engine.submit(prompt, new))
-                # In mixed batches some decode while others extend: so they come one by one.
+                # In mixed batches some decode while others extend, so prompts come one by one.
                 while mixed and prompt is not prompts[-1] and not requests[-1].output:
                     engine.step()
             engine.run()
@@ -167,7 +166,7 @@ def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str,
 
 
 def first_misuse(**given) -> str:
-    """What the typed spaces say of a wiring, on the same rounds: the first index of a wrong space, or ""."""
+    """Return what the typed spaces say of a wiring on the same rounds: the first index of a wrong space, or ""."""
     try:
         serve(**given, typed=True)
     except SpaceError as error:
@@ -176,9 +175,9 @@ def first_misuse(**given) -> str:
 
 
 def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, real) -> ServerConfig:
-    """``real``: what the real kernels ask for, heads in sixteens and pages of 64 among it."""
+    """Make the server. ``real``: meet the real kernels' demands, among them heads in sixteens and pages of 64."""
     width = page_size * dcp_size
-    # Every prompt keeps its own pages: what is cached of it, and what its answer and a draft's guesses take.
+    # Every prompt keeps its own pages, for its cached tokens, its answer and a draft's guesses.
     pages = sum(-(-(len(p) + new + draft) // width) + 1 for prompts in rounds for p in prompts)
     return ServerConfig(
         size=pages * page_size if high else (pages + 1) * width,
@@ -187,7 +186,7 @@ def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, real) -
         layers=LAYERS,
         heads=16 if real else 1,
         index_heads=32 if real else 1,
-        topk=64,  # what the GPU's kernels want; on a CPU fewer, so that there are more tokens than that
+        topk=64,  # the GPU kernels' top-k; smaller on a CPU, so that prompts have more tokens than that
         chunk=chunk,
         mixed=mixed,
         draft_tokens=draft,

@@ -71,7 +71,7 @@ class Runner:
         self.shared = Shared(config, target, *common, monitoring=watcher.on, captured=[] if capture else None)
         self.draft = Shared(config, draft, *common, monitoring=False)
         self.metrics = metrics
-        # Nothing can have hurt one rank's state and not another's: what all ranks would compute alike is computed once.
+        # No access can go astray here, so ranks' states are equal: compute the stream once and share it.
         self.alike = not watcher.on and watcher.trusted >= {s.name for s in specs}
 
     def remember(self, req_pool_idx: int, token: int | None) -> None:

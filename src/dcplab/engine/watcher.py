@@ -1,13 +1,14 @@
-"""The watcher: every access to a rank's arena passes here, and what it saw answers "which operation was wrong first?".
+"""Watches every access to a rank's arena, to answer "which operation was wrong first?".
 
-Two questions are asked of an access, and they have different answers in time:
+It asks two questions of an access, which have different answers in time:
 
-* *misuse*: the index is in another space than the buffer's. It can be right by luck: below the watermark, a loc written
-  and read as a row hits what it should hit.
+* *misuse*: the index is in another space than the buffer's. It can be right by luck: below the watermark, a loc written and
+  read as a row hits the right place.
 * *outside*: the index is beyond the buffer's last slot. This is the first access that can harm somebody else.
 
-``typed`` raises at the first misuse, ``strict`` at the first index outside; otherwise both are noted, and the access does what
-it does on a GPU that does not fault. Beyond the arena nothing is mapped: such indices are dropped and ``fault`` is set.
+``typed`` raises at the first misuse, ``strict`` at the first index outside. Otherwise both are noted, and the access has the
+effect that it has on a GPU that does not fault. Beyond the arena nothing is mapped: such indices are dropped and ``fault`` is
+set.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ import torch
 from dcplab.engine.arena import Arena, Buffer
 from dcplab.engine.space_tags import Space, SpaceError, space_of
 
-KEPT = 2000  # wrong accesses kept one by one; after that only the sums grow
+KEPT = 2000  # wrong accesses kept singly; further ones only count in the sums
 
 
 class OutsideError(IndexError):
-    """Strict mode: an index outside its buffer. ``access`` says which."""
+    """Raised in strict mode for an index outside its buffer. ``access`` says which."""
 
     def __init__(self, access: Access):
         self.access = access
@@ -33,8 +34,8 @@ class OutsideError(IndexError):
 
 @dataclass(frozen=True)
 class Hit:
-    """What an access outside its buffer touched: slots ``low..high`` of ``region``; ``held`` of them held a token, ``loc`` one
-    of them."""
+    """An access outside its buffer touched slots ``low..high`` of ``region``. ``held`` of them held a token, ``loc`` is one of
+    these."""
 
     region: str
     low: int | None
@@ -52,8 +53,9 @@ class Hit:
 
 @dataclass(frozen=True)
 class Access:
-    """One access. ``low`` and ``high`` are the smallest and largest index used (padding aside), ``slots`` what the buffer has,
-    ``outside`` how many were not below it, ``first`` the first of them, ``byte`` its address in the arena."""
+    """One access. ``low`` and ``high``: the smallest and largest index used, padding aside. ``slots``: the size of the buffer.
+    ``outside``: the number of indices not below it. ``first``: the first of them. ``byte``: its address in the arena.
+    """
 
     step: int
     phase: str
@@ -78,7 +80,7 @@ class Access:
         return self.given is not self.needed
 
     def sentence(self) -> str:
-        """For a person: what was done, by whom, with which index, and what there is."""
+        """Word the access for a person: the operation, the rank, the index, and the buffer's size."""
         does = "writes" if self.write else "reads"
         what = self.given.value if self.given else "index"
         head = f"step {self.step} ({self.phase}), rank {self.rank}: {self.op} {does} {self.buffer}"
@@ -89,15 +91,15 @@ class Access:
 
 @dataclass
 class Watcher:
-    """``on``: note everything (a device synchronisation an access). Off, only faults are seen, and nothing is paid for buffers
-    that ``trusted`` names: those that hold every index they can be given."""
+    """Watches accesses. ``on``: record every access; synchronises with the device each time. Off: detect only accesses outside
+    the arena, and skip buffers in ``trusted``, which hold every index that they can get."""
 
     dcp_size: int = 1
-    lead: int = 0  # the rank whose overwrites are summed up: locs are the same on all of them
+    lead: int = 0  # the rank whose overwrites are summed; locs are the same on all ranks
     on: bool = True
     typed: bool = False
     strict: bool = False
-    neighbours: bool = True  # False: a read outside is masked by the kernel, as one that guards does
+    neighbours: bool = True  # False: kernels mask a read outside, as guarded ones do
     step: int = 0
     phase: str = "start"
     trusted: frozenset[str] = frozenset()
@@ -114,17 +116,17 @@ class Watcher:
     _faults: dict[int, torch.Tensor] = field(default_factory=dict)
 
     def expect(self, index: torch.Tensor, needed: Space, where: str, why: str = "") -> None:
-        """SpaceError in typed mode unless ``index`` is stated to be in ``needed``. With D=1 locs and rows are the same."""
+        """Raise SpaceError in typed mode unless ``index`` is tagged as being in ``needed``. With D=1 locs and rows are the
+        same."""
         if self.typed and not self._same(space_of(index), needed):
             raise SpaceError(space_of(index), needed, where, why)
 
     def use(
         self, arena: Arena, rank: int, name: str, index: torch.Tensor, op: str, write: bool, locs: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """``index`` (any shape, -1 is padding) as it may be given to a kernel: entries that would fault are -1.
+        """Return ``index`` (any shape, -1 is padding) as a kernel may get it: entries that would fault are -1.
 
-        ``locs``: the locs whose contents a write stores, in the order of ``index``; it is how a later overwrite knows its
-        victim.
+        ``locs``: the locs whose contents a write stores, in the order of ``index``. A later overwrite finds its victim by them.
         """
         buffer = arena.buffers[name]
         if self.tap:
@@ -143,7 +145,7 @@ class Watcher:
         return out
 
     def faults(self, rank: int, device: torch.device) -> torch.Tensor:
-        """How many indices of this rank lay beyond the arena so far: an int64 tensor of one element on ``device``."""
+        """Return the number of this rank's indices beyond the arena so far: an int64 tensor of one element on ``device``."""
         return self._fault(rank, device)
 
     def _fault(self, rank: int, device: torch.device) -> torch.Tensor:
@@ -219,7 +221,7 @@ class Watcher:
             raise OutsideError(access)
 
     def _hits(self, arena: Arena, rank: int, buffer: Buffer, away: torch.Tensor) -> tuple[Hit, ...]:
-        """What lies at the indices outside, region by region."""
+        """Return the slots at the indices outside, region by region."""
         table = arena.table()
         starts = torch.tensor([start for _, start, _ in table], device=away.device)
         address = slot_address(buffer, away)
@@ -251,7 +253,8 @@ class Watcher:
 
 
 def slot_address(buffer: Buffer, index):
-    """Byte address of a slot. In an index-K page the keys come first, one after another: that is where a slot begins."""
+    """Return the byte address of a slot. In an index-K page the keys come first, one after another: a slot begins at its
+    key."""
     spec = buffer.spec
     if spec.slots_per_row == 1:
         return buffer.start + index * spec.row_bytes
@@ -260,8 +263,8 @@ def slot_address(buffer: Buffer, index):
 
 
 def _slot(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
-    """The slot of a buffer that a byte address lies in (of a scale: the page's last slots, which is near enough for a
-    victim)."""
+    """Return the slot of a buffer that a byte address lies in. An address in the scales gives the page's last slots, which is
+    near enough to name a victim."""
     spec = buffer.spec
     row, byte = (address - buffer.start) // spec.row_bytes, (address - buffer.start) % spec.row_bytes
     if spec.slots_per_row == 1:
@@ -271,7 +274,7 @@ def _slot(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
 
 
 def _join(a: Hit | None, b: Hit, hurt: torch.Tensor | None) -> Hit:
-    """Two hits of one writer on one region; ``hurt`` marks the slots that held a token when they were hit, each counted
+    """Join two hits of one writer on one region. ``hurt`` marks the slots that held a token when they were hit, each counted
     once."""
     if a is None or a.low is None:
         return b if a is None else Hit(a.region, None, None, a.count + b.count)

@@ -1,1 +1,1 @@
-"""From what was expected and what was done to a verdict. Nothing here runs anything."""
+"""Compares what an answer did with what is expected, and gives a verdict. Nothing here runs anything."""

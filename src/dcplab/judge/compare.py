@@ -1,7 +1,7 @@
-"""Exact comparison. Type, dtype, shape and every value; an int is no bool and no tensor, and NaN equals nothing.
+"""Compares values exactly: type, dtype, shape and every value. An int is no bool and no tensor, and NaN equals nothing.
 
-Only bytes and Python's own integers and floats are compared here. Nothing asks an object of the answer whether it is equal, and
-torch's and numpy's comparison functions, which a notebook can replace, are not used.
+Only bytes and Python's own integers and floats are compared. No object of the answer is asked whether it is equal. The
+comparison functions of torch and numpy, which a notebook can replace, are not used.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ _KINDS = {"tensor", "None", "bool", "int", "float", "str", "bytes", "list", "tup
 
 @dataclass(frozen=True)
 class Difference:
-    """The first way in which a value is not right. ``what``: "kind", "length", "keys", "shape", "dtype" or "values" differ.
+    """The first difference between a value and the right one. ``what``: "kind", "length", "keys", "shape", "dtype" or "values"
+    differ.
 
-    ``path`` leads to ``got`` and ``expected``: what was written (an argument or buffer), ``("entry", i)``, ``("key", k)``.
-    ``places``: the flat indices at which tensors differ. ``same``: two dtypes, and the same values.
+    ``path`` leads to ``got`` and ``expected``: an argument or buffer that was written, ``("entry", i)``, or ``("key", k)``.
+    ``places``: flat indices at which tensors differ. ``same``: the values are equal and only the dtypes differ.
     """
 
     what: str
@@ -35,7 +36,7 @@ class Difference:
 
 
 def difference(got: Any, expected: Any, close: float | None = None, path: tuple = ()) -> Difference | None:
-    """None if ``got`` is right."""
+    """Return the first difference, or None if ``got`` is right."""
     if kind(got) != kind(expected):
         return Difference("kind", path, got, expected)
     if isinstance(expected, torch.Tensor):
@@ -55,12 +56,12 @@ def difference(got: Any, expected: Any, close: float | None = None, path: tuple 
 
 
 def identical(a: Any, b: Any) -> bool:
-    """Whether two outcomes are the same bit by bit (NaN with NaN too): how an answer is told to be one of the bank."""
+    """Return True if two results are the same bit by bit, NaN with NaN too. Used to recognise a bank answer."""
     return encode(a, compact=True) == encode(b, compact=True)
 
 
 def alike(a: Any, b: Any, close: float | None) -> bool:
-    """As `identical`; with ``close``, floats that are that near count as the same. NaN is like NaN."""
+    """Compare as `identical` does; with ``close``, floats that are that near count as the same, and NaN equals NaN."""
     if close is None or identical(a, b):
         return identical(a, b)
     if kind(a) != kind(b):
@@ -79,7 +80,7 @@ def alike(a: Any, b: Any, close: float | None) -> bool:
 
 
 def wrong_places(got: torch.Tensor, expected: torch.Tensor, close: float | None = None) -> list[int]:
-    """Flat indices at which two tensors of one shape and dtype differ."""
+    """Return the flat indices at which two tensors of one shape and dtype differ."""
     if tensor_bytes(got) == tensor_bytes(expected) and not expected.dtype.is_floating_point:
         return []
     pairs = zip(_values(got), _values(expected), strict=True)
@@ -89,8 +90,8 @@ def wrong_places(got: torch.Tensor, expected: torch.Tensor, close: float | None 
 
 
 def kind(value: Any) -> str:
-    """The exact type as a person would name it. Tensors of any dtype and shape are of one kind."""
-    if isinstance(value, Other):  # never the name of a kind that can be compared, whatever a stranger calls its class
+    """Name the exact type as a person would. Tensors of any dtype and shape are of one kind."""
+    if isinstance(value, Other):  # never the name of a comparable kind, whatever its class is called
         return f"{value.type} of another kind" if value.type in _KINDS else value.type
     return "tensor" if isinstance(value, torch.Tensor) else "None" if value is None else type(value).__name__
 
@@ -109,7 +110,7 @@ def _same_values(got: torch.Tensor, expected: torch.Tensor) -> bool:
 
 
 def _values(t: torch.Tensor) -> list:
-    """Elements as Python numbers: exact for every integer; every float type widens to float64 without loss."""
+    """Return the elements as Python numbers. Every integer is exact, and every float type widens to float64 without loss."""
     return (t.to(torch.float64) if t.dtype.is_floating_point else t).reshape(-1).tolist()
 
 

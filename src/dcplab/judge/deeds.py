@@ -1,4 +1,4 @@
-"""What an answer did, reduced to what tells two answers apart."""
+"""Reduces an answer's behaviour to the facts that tell two answers apart."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dcplab.judge.compare import alike
 
 @dataclass(frozen=True)
 class Deeds:
-    """``of``: case number -> what was done there, a digest where values are compared exactly. ``loads``: whether it loaded at
-    all."""
+    """The behaviour of an answer. ``of``: case number -> values, exception and accesses; a digest if values are compared
+    exactly. ``loads``: the answer loaded."""
 
     of: Mapping[int, Any]
     status: str
@@ -24,7 +24,8 @@ class Deeds:
 
 
 def deeds(trial: Trial, close: float | None) -> Deeds:
-    """Reduce a trial. ``close`` as in ``Part``: floats that near count as the same, so they are kept as they are."""
+    """Reduce a trial. ``close`` as in ``Part``: near floats count as the same, so they are kept as they are and not as a
+    digest."""
     of = {number: deed(record) for number, record in trial.records.items()}
     return Deeds(
         of if close is not None else {n: _digest(d) for n, d in of.items()}, trial.status, trial.exit, not trial.load_error
@@ -32,7 +33,7 @@ def deeds(trial: Trial, close: float | None) -> Deeds:
 
 
 def agree(a: Deeds, b: Deeds, close: float | None) -> bool:
-    """Whether two answers did the same on every case and ended alike."""
+    """Return True if two answers did the same on every case and ended alike."""
     if a.status != b.status or a.of.keys() != b.of.keys() or a.loads != b.loads:
         return False
     if a.status != "done" and a.exit != b.exit:
@@ -41,19 +42,20 @@ def agree(a: Deeds, b: Deeds, close: float | None) -> bool:
 
 
 def agree_on(numbers: Collection[int], a: Deeds, b: Deeds, close: float | None) -> bool:
-    """Whether both did the same on each of these cases. A case that one of them did not reach tells nothing: no."""
+    """Return True if both did the same on each of these cases. A case that one of them did not reach counts as different."""
     return all(n in a.of and n in b.of and _same(a.of[n], b.of[n], close) for n in numbers)
 
 
 def deed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record says that tells two answers apart: values, the exception, the memory touched."""
+    """Return the parts of a record that tell two answers apart: values, the exception, the memory touched."""
     raised = record.get("raised")
     return {
         "returned": record.get("returned"),
         "written": record.get("written"),
-        # Compare messages too: the type alone would confuse different mistakes. An assertion's message is the learner's.
+        # Compare messages too: the type alone would confuse different mistakes. Ignore assertion messages; the learner wrote
+        # them.
         "raised": raised and (raised["type"], "" if raised["type"] == "AssertionError" else raised["message"]),
-        # What was touched, not in which order: two loads may stand either way round.
+        # Ignore the order of accesses: two loads may stand either way round.
         "events": sorted({repr(sorted(event.items())) for event in record.get("events") or ()}),
     }
 

@@ -1,9 +1,13 @@
-"""Which misconception: the wrong answer of the bank that does, on the same inputs, what this one did.
+"""Names the misconception: the wrong answer of the bank that does the same as this answer on the same inputs.
 
-Pick, in this order: (1) one that agrees on every case; (2) one that agrees on every case of the function that is shown, since
-a part may ask for two, each with a mistake of its own; (3) the nearest: it agrees on the shown case, on more than half of the
-failing ones of that function and on at least half of the passing ones. Passing cases count, because of two values a wrong one
-is always the other: "True and False are swapped" would fit each failing case of any wrong bool.
+Pick, in this order:
+(1) a bank answer that agrees on every case;
+(2) one that agrees on every case of the failing function, since a part may ask for two functions, each with its own mistake;
+(3) the nearest: it agrees on the displayed case, on more than half of the failing cases of that function, and on at least half
+    of the passing ones.
+
+Passing cases count because the only wrong value of a bool is the other one: "True and False are swapped" would fit each failing
+case of any wrong bool.
 """
 
 from __future__ import annotations
@@ -14,19 +18,19 @@ from dcplab.course.model import Wrong
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds
 from dcplab.judge.judgement import Judgement
 
-# What these wrong answers did, in a mode: on one case (its number), or on all (None). Each is asked for when it is needed.
+# Returns the deeds of wrong answers in a mode, on one case (its number) or on all (None). Called only when needed.
 Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
 
 
 def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None) -> Wrong | None:
-    """The first of the bank that did what this answer did, else the nearest if one is near. Only its outcome counts.
+    """Return the first bank answer that did the same as this answer, else the nearest if one is near enough.
 
-    ``among``: those that it can be, where more is known of them.
+    Only bank answers with this answer's outcome are compared. ``among``: the candidates, if more is known of them.
     """
     drawn, close = judgement.drawn, judgement.part.close
     candidates = [wrong for wrong, _ in judgement.key.bank(judgement.outcome)] if among is None else among
     mine, shown, mode = deeds(judgement.trial, close), judgement.shown.number, drawn.mode
-    if candidates and shown in mine.of:  # one case tells most of them apart, so only the rest run on all
+    if candidates and shown in mine.of:  # one case excludes most of them, so only the rest run on all cases
         did = bank(candidates, mode, shown)
         candidates = [c for c, other in zip(candidates, did, strict=True) if agree_on([shown], mine, other, close)]
     if not candidates:
@@ -54,16 +58,16 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
 
 
 def find_on_gpu(here: Judgement, there: Judgement, bank: Bank) -> Wrong | None:
-    """As `find`, for an answer that failed on a GPU (``here``): what it did on the CPU (``there``) names it.
+    """Name an answer that failed on a GPU (``here``) by its behaviour on the CPU (``there``), as `find` does.
 
-    Two writers of one place leave there what the GPU pleases, and a bank of kernels takes minutes to compile. The interpreter
-    is quick, and does the same each time. Where it sees nothing wrong (values that only a GPU rounds), those of the bank that
-    it cannot tell from the answer run on the GPU.
+    On a GPU, two writers of one place leave either value, and a bank of kernels takes minutes to compile. The interpreter is
+    quick and gives the same each time. If it sees nothing wrong (some values are rounded only on a GPU), the bank answers that
+    it cannot tell from this answer run on the GPU.
     """
     if there.why == "failed" and there.outcome == here.outcome:
         return find(there, bank)
     if there.why not in ("passed", "unjudged"):
-        return None  # what fails there is not what failed here: a kernel that does not compile also computes something
+        return None  # another failure than on the GPU: a kernel that does not compile still computes something here
     own, close = [wrong for wrong, _ in here.key.bank(here.outcome)], here.part.close
     mine, did = deeds(there.trial, close), bank(own, "cpu", None) if own else ()
     return find(here, bank, [wrong for wrong, other in zip(own, did, strict=True) if agree(mine, other, close)])

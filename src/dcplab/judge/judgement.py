@@ -1,4 +1,4 @@
-"""The judgement of one answer, as facts: its outcome, why, and what each case came to. `present` puts it into words."""
+"""Judges one answer, as facts: its outcome, the reason, and each case's verdict. `present` puts them into words."""
 
 from __future__ import annotations
 
@@ -19,10 +19,17 @@ FAILED = ("wrong", "unsafe", "crashed", "timeout")
 
 @dataclass(frozen=True)
 class Judgement:
-    """``why`` is the reason for the outcome: "passed" or "failed" on the cases, "unjudged" (the interpreter computes that
-    wrongly), "not_here" (``says`` has the reason), "elsewhere" (the other mode alone can judge it), "unreadable" (``says``),
-    "starter", "unfinished", "waits" (for the function ``says``), "checker" (it failed itself: ``says``), "does_not_load",
-    "refused" (by Triton's compiler; ``refusal``)."""
+    """The judgement of one answer. ``why`` is the reason for the outcome:
+
+    * "passed", "failed": decided by the cases;
+    * "unjudged": the interpreter computes an operation of the answer wrongly;
+    * "not_here": this environment cannot judge the part (``says`` has the reason);
+    * "elsewhere": only the other mode can judge the cases;
+    * "unreadable": the notebook gives no program (``says`` has the reason);
+    * "starter", "unfinished": nothing to run; "waits": the function ``says`` is unfinished;
+    * "checker": the checker itself failed (``says``); "does_not_load": the program raised before the first case;
+    * "refused": Triton's compiler refused the kernel (``refusal``).
+    """
 
     key: Key
     program: Program
@@ -36,8 +43,8 @@ class Judgement:
     expected: Sequence[Any] = ()
     verdicts: Sequence[Verdict] = ()
     shown: Verdict | None = None
-    wrong: Wrong | None = None  # the misconception, once it has a name
-    compiled: bool = False  # for a GPU that need not be here
+    wrong: Wrong | None = None  # the misconception, once it is named
+    compiled: bool = False  # compiled for sm_90, with or without a GPU
     refusal: Mapping[str, Any] | None = None
 
     @property
@@ -46,17 +53,17 @@ class Judgement:
 
     @property
     def failing(self) -> list[int]:
-        """The numbers of the cases that fail."""
+        """Return the numbers of the failing cases."""
         return [v.number for v in self.verdicts if v.outcome not in ("passed", "unjudged")]
 
     @property
     def share(self) -> float:
-        """How much of the points an answer that did not pass gets."""
+        """Return the share of the points for an answer that did not pass."""
         return 1 - len(self.failing) / len(self.verdicts) if self.part.by_case and self.outcome == "wrong" else 0.0
 
     @property
     def case_seed(self) -> int | None:
-        """The learner's own seed that an answer names, where its part is about one; None where it names none."""
+        """Return the learner's own seed that an answer names, if its part is about one; else None."""
         if self.part.seed_of is None or self.why not in ("passed", "failed"):
             return None
         records = self.trial.records.values()
@@ -65,7 +72,7 @@ class Judgement:
 
 
 def not_run(key: Key, program: Program, seed: int, mode: str) -> Judgement | None:
-    """The judgement of an answer that need not run; None of one that must."""
+    """Return the judgement of an answer that need not run, or None if it must."""
     names = key.part.names
 
     def say(outcome: str, why: str, says: str = "") -> Judgement:
@@ -83,13 +90,13 @@ def not_run(key: Key, program: Program, seed: int, mode: str) -> Judgement | Non
 
 
 def elsewhere(key: Key, program: Program, seed: int, mode: str) -> Judgement:
-    """The judgement where no case can be judged in this mode."""
+    """Return the judgement where no case can be judged in this mode."""
     return Judgement(key, program, seed, mode, "error", "elsewhere")
 
 
 def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequence[Any] | str, triton: str) -> Judgement:
-    """Hold what an answer did against what is expected, case by case. ``expected`` is a sentence where the course's own program
-    failed; ``triton`` is the version whose interpreter ran it."""
+    """Judge a trial case by case. ``expected``: the right results, or a sentence if the course's own program failed.
+    ``triton``: the version whose interpreter ran the answer."""
 
     def say(outcome: str, why: str, **more) -> Judgement:
         return Judgement(key, program, drawn.seed, drawn.mode, outcome, why, drawn=drawn, trial=trial, **more)
@@ -112,15 +119,15 @@ def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequ
 
 
 def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] | None) -> Judgement:
-    """The judgement of a kernel that the interpreter runs, once a compiler has seen it."""
+    """Add the compiler's word to the judgement of a kernel that ran in the interpreter."""
     if refusal:
         return replace(judgement, outcome="crashed", why="refused", refusal=refusal, shown=None)
     return replace(judgement, compiled=for_a_gpu)
 
 
 def named(judgement: Judgement, wrong: Wrong | None) -> Judgement:
-    """The judgement with its misconception. What a mistake does is seen best where little is going on, be it unsafe elsewhere:
-    the smallest case that fails by it is shown."""
+    """Add the misconception to a judgement, and display the smallest case that fails by it. A small case shows a mistake best,
+    even if another case is unsafe."""
     if wrong is None:
         return judgement
     verdicts, cases = judgement.verdicts, judgement.drawn.cases

@@ -1,4 +1,4 @@
-"""What one case came to: what the answer did there, held against what is right. Facts only; `present` words them."""
+"""Judges one case: compares an answer's behaviour with the right one. Gives facts only; `present` words them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from dcplab.judge.compare import Difference, difference
 
 @dataclass(frozen=True)
 class Verdict:
-    """``outcome`` is "passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "unjudged" or "not_run".
+    """The verdict on one case.
 
-    ``what`` says which fact decided, and ``fact`` is that fact: "differs" (a `Difference`), "compared" (the part's own
-    sentence), "returned" and "raised_other" (the exception asked for), "touched" (an event), "doubt" (``(kind, dtype)``),
-    "ended" (how the child did), or without one: "too_large", "unfinished", "fault", "refused", "memory", "name", "raised".
+    ``outcome``: "passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "unjudged" or "not_run".
+    ``what`` names the deciding fact, and ``fact`` is that fact:
+    * "differs": a `Difference`; "compared": the part's own sentence;
+    * "returned", "raised_other": the exception asked for;
+    * "touched": an event; "doubt": ``(kind, dtype)``; "ended": the child's end;
+    * without a fact: "too_large", "unfinished", "fault", "refused", "memory", "name", "raised".
     """
 
     number: int
@@ -27,7 +30,7 @@ class Verdict:
 
 
 def outcome_of(case: Case | Launch, record: Mapping[str, Any]) -> Any:
-    """What a case is judged by: the values written, or the value returned."""
+    """Return the values that a case is judged by: those written, or the one returned."""
     return record.get("written") if isinstance(case, Launch) or case.writes else record.get("returned")
 
 
@@ -56,14 +59,14 @@ def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected
 
 
 def missing(number: int, trial: Trial) -> Verdict:
-    """The child ended before this case had an outcome. The first such case is the one that ended it."""
+    """Return the verdict on a case without a record. The first such case is the one that ended the child."""
     if number != len(trial.records):
         return Verdict(number, "not_run")
     return Verdict(number, "timeout" if trial.status == "timeout" else "crashed", "ended", trial.status)
 
 
 def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tuple[str, Verdict | None]:
-    """The outcome of the whole, and the case to show: the smallest with that outcome. Unsafe goes before wrong."""
+    """Return the outcome of the whole, and the case to display: the smallest with that outcome. Unsafe goes before wrong."""
     ran = sorted((v for v in verdicts if v.outcome != "not_run"), key=lambda v: (cases[v.number].size, v.number))
     failed = [v for v in ran if v.outcome not in ("passed", "unjudged")]
     if not failed:
@@ -88,7 +91,7 @@ def _difference(case: Case | Launch, got: Any, expected: Any, close: float | Non
     if isinstance(case, Case) and not case.writes:
         return difference(got, expected, close)
     every = (difference(got.get(which), right, close, (which,)) for which, right in expected.items())
-    return next((found for found in every if found is not None), None)  # the first of what was written
+    return next((found for found in every if found is not None), None)  # the first written value that differs
 
 
 def _raised(number: int, raised: Mapping[str, Any], asked: str | None, triton: str) -> Verdict:
@@ -108,8 +111,8 @@ def _raised(number: int, raised: Mapping[str, Any], asked: str | None, triton: s
 
 
 def _limit(message: str, triton: str) -> tuple[str, str] | None:
-    """What the interpreter itself cannot do, where that is what an exception's message is about."""
-    if "'InterpreterBuilder' object has no attribute 'get_bf16'" in message:  # it makes no constant of bf16
+    """Return the interpreter's own limitation that an exception's message is about, or None."""
+    if "'InterpreterBuilder' object has no attribute 'get_bf16'" in message:  # the interpreter makes no bf16 constants
         return "arithmetic", "bf16"
     if "only 0-dimensional arrays can be converted" in message and triton.startswith("3.6"):  # under numpy 2.4 and later
         return "loop", triton

@@ -1,4 +1,4 @@
-"""What answers did on the cases of a part: the pool's records, program by program, whatever ended them."""
+"""Runs answers on the cases of a part and returns the pool's records, program by program, whatever ended them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dcplab.course.trial import LOGIC, Trial
 from dcplab.notebook.extract import Program
 from dcplab.sandbox import pool
 
-CHILDREN, FEW = 8, 4  # children a bank is dealt out to, at most; programs that are worth one
+CHILDREN, FEW = 8, 4  # most children for a bank; programs that are worth a child
 
 
 def attempt(
@@ -24,10 +24,10 @@ def attempt(
     wall_s: float,
     note: Callable[[str], None] | None = None,
 ) -> list[Trial]:
-    """Runs programs on packed cases and says what each did.
+    """Run programs on packed cases. Returns one Trial a program.
 
-    A GPU shows neither a load outside a buffer nor a store into memory that is somebody's. So kernels run there and, beside it,
-    in the interpreter under the guard: what it saw outside the buffers is held against the answer too (``watched``).
+    A GPU shows neither a load outside a buffer nor a store into another buffer's memory. So kernels run on the GPU and also in
+    the interpreter under the guard (``watched``). Accesses outside buffers that the guard sees count against the answer too.
     """
     if mode != "gpu":
         return _attempt(programs, part, packed, mode, wall_s, note)
@@ -52,23 +52,23 @@ def attempt(
 def compiles(
     program: Program, part: Part, packed: Sequence[Mapping[str, Any]], wall_s: float
 ) -> tuple[bool, Mapping[str, Any] | None]:
-    """Whether Triton compiled the kernel of every launch for a GPU that need not be here, and what it raised where it refused.
-
-    Neither, where it is not known: the kernel is autotuned, or compiling took too long.
-    """
+    """Compile every launch for sm_90; no GPU needed. Returns (True, None), (False, error) if Triton refused, or (False, None)
+    if unknown: autotuned, or too slow."""
     trial = _attempt([program], part, packed, "compile", wall_s, None)[0]
     raised = trial.load_error or next((record["raised"] for record in trial.records.values() if "raised" in record), None)
     return len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values()), raised
 
 
 def _fault(trial: Trial) -> int | None:
-    """The case whose access ended the GPU's context, and with it the child."""
+    """Return the case whose access ended the GPU's context, and with it the child."""
     return next((i for i, record in trial.records.items() if record.get("raised", {}).get("fault")), None)
 
 
 def _after_a_fault(trial: Trial) -> None:
-    """A fault names no index, touched nothing that can be read back and took the later cases along. On a CPU the same call says
-    more: from there on its records stand, if it fails there too."""
+    """Replace the records from a GPU fault on by those of the CPU run, if the CPU fails on the same case too.
+
+    A fault names no index, leaves no memory to read back and costs the later cases. The same call on a CPU tells more.
+    """
     if trial.watched is None or (lost := _fault(trial)) is None:
         return
     seen = trial.watched.records.get(lost, {})
@@ -82,7 +82,7 @@ def _after_a_fault(trial: Trial) -> None:
 
 
 def _add_outside(trial: Trial, watched: Trial) -> None:
-    """What the guard saw outside buffers, for what the bands show of it, where the interpreter could run the case at all."""
+    """Replace the bands' reports of stores outside buffers by the guard's, in cases that the interpreter could run."""
     for number, record in trial.records.items():
         seen = watched.records.get(number, {})
         if "raised" in record or "raised" in seen or "events" not in seen or _kept_one_side(seen):
@@ -104,7 +104,7 @@ def _attempt(
     wall_s: float,
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
-    """What each did. Where there are many, as a bank has, and cores to run them on, they are dealt out to children."""
+    """Return a Trial for each program. Many programs, such as a bank, are dealt out to several children if there are cores."""
     shares = min(len(os.sched_getaffinity(0)), CHILDREN, len(programs) // FEW) if mode == "cpu" else 1
     if shares < 2:
         return _one_by_one(programs, part, packed, mode, wall_s, note)
@@ -124,16 +124,17 @@ def _one_by_one(
     wall_s: float,
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
-    """One after another in one child. If one ends the child, those after it run in a new one.
+    """Run programs one after another in one child. If one ends the child, those after it run in a new one.
 
-    A child of many has less time than the sum of their limits, so who is at work when it is over runs once more, alone.
+    A child of many programs has less time than the sum of their limits. A program that was running when the time was over runs
+    once more, alone.
     """
     trials: list[Trial] = []
     alone, rules = False, pool.Rules(source_of(part.drive), part.may_import)
     while len(trials) < len(programs):
         rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
         sources = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in rest]
-        patience = wall_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and short
+        patience = wall_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and most are quick
         ran = pool.run(sources, packed, mode, patience, rules, note)
         done = [_trial(ran, number, wall_s) for number in range(len(rest))]
         last = next((i for i, t in enumerate(done) if t.status != "done"), len(done) - 1)
@@ -144,7 +145,7 @@ def _one_by_one(
 
 def _trial(ran: pool.Run, number: int, wall_s: float) -> Trial:
     mine = [r for r in ran.records if r.get("program") == number]
-    # A run with junk in its channel proves nothing about any program that was in it.
+    # A run with junk in its channel proves nothing about any of its programs.
     done = any(r.get("case") == "end" for r in mine) and ran.status != "broken"
     trial = Trial(
         records={r["case"]: r for r in mine if isinstance(r.get("case"), int) and r["case"] >= 0},

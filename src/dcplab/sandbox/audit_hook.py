@@ -1,8 +1,8 @@
-"""Friendly guard rails in a child: an answer that reaches for the solutions, the network or a process is told no.
+"""Puts friendly guard rails into a child: an answer that reaches for the solutions, the network or a process is refused.
 
-This is not a jail. Python cannot hold in what runs in its own process: an answer that means harm gets round an audit hook. Who
-grades strangers runs the grader as a user of its own (see the workshop's notes). What the rails do is keep an honest answer, or
-one an assistant wrote, from passing for a reason that teaches nothing.
+This is not a jail. Python cannot confine code in its own process, and a hostile answer gets round an audit hook. Whoever grades
+strangers runs the grader as a separate user (see the workshop's notes). The rails keep an honest answer, or one written by an
+assistant, from passing without learning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dcplab.paths import PACKAGES
 
-DRIVE = "<drive>"  # the file that a part's driver (Part.drive) is compiled as
+DRIVE = "<drive>"  # file name under which a part's driver (Part.drive) is compiled
 _STDLIB = (sysconfig.get_paths()["stdlib"], "<frozen")
 _LIBRARY = ("site-packages", "dist-packages")
 _PROCESSES = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn"}
@@ -24,18 +24,18 @@ _FILES = {"open", "os.listdir", "os.scandir", "os.chdir", "shutil.copyfile", "os
 
 
 class Refused(PermissionError):
-    """What an answer gets that steps over a rail. Its message is a sentence."""
+    """Raised for an answer that steps over a rail. Its message is a sentence."""
 
 
 def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) -> None:
-    """Turns the rails on, for good, in this process. ``forbidden`` are folders, ``may_import`` modules that are allowed."""
+    """Turn the rails on, for good, in this process. ``forbidden``: folders. ``may_import``: modules that are allowed."""
     closed = tuple(os.path.realpath(folder) for folder in forbidden)
     here, mine = os.getpid(), str(scratch)
     busy = False
 
     def hook(event: str, args: tuple) -> None:
         nonlocal busy
-        # Cheap tests first: every attribute of a frame that is read may itself be audited.
+        # Cheap tests come first: reading an attribute of a frame may itself be audited.
         if busy or not (event in _FILES or event in _PROCESSES or event == "import" or event.startswith(_WATCHED)):
             return
         busy = True
@@ -47,7 +47,7 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
             busy = False
 
     class Finder:
-        """``importlib.import_module`` is no event that is audited: what looks for modules has to say no as well."""
+        """Refuses modules to ``importlib.import_module``, which raises no audit event."""
 
         @staticmethod
         def find_spec(name: str, path: object = None, target: object = None) -> None:
@@ -56,7 +56,7 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
 
     sys.addaudithook(hook)
     sys.meta_path.insert(0, Finder)
-    for name in list(sys.modules):  # what is loaded is not looked for, and a package has its modules as attributes
+    for name in list(sys.modules):  # a loaded module is not looked up again, and is an attribute of its package
         if _import(name, may_import):
             del sys.modules[name]
 
@@ -67,13 +67,13 @@ _WATCHED = ("socket.", "ctypes.", "os.kill", "gc.get_", "signal.pthread_kill")
 
 
 def within(path: str | bytes | os.PathLike, folders: Sequence[str]) -> bool:
-    """Whether a path is, or lies in, one of the folders (real paths)."""
+    """Return True if a path is, or lies in, one of the folders (real paths)."""
     real = os.path.realpath(os.fsdecode(path))
     return any(real == folder or real.startswith(folder + os.sep) for folder in folders)
 
 
 def _of_another(real: str, mine: str) -> bool:
-    """Whether a real path is of another child: its program, which may be the solution, or its entry in /proc."""
+    """Return True if a real path belongs to another child: its program, which may be the solution, or its entry in /proc."""
     if program := _PROGRAM.search(real):
         return program[1] != os.path.realpath(mine)
     process = _PROCESS.match(real)
@@ -105,7 +105,7 @@ def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Seque
 
 
 def _import(name: str, may_import: Sequence[str]) -> str | None:
-    """Why an answer may not import a module, or None."""
+    """Return the reason why an answer may not import a module, or None."""
     open_ = any(name == m or m.startswith(name + ".") or name.startswith(m + ".") for m in may_import)
     if open_ or name.split(".")[0] not in PACKAGES:
         return None
@@ -113,12 +113,13 @@ def _import(name: str, may_import: Sequence[str]) -> str | None:
 
 
 def _by_answer(scratch: str) -> bool:
-    """Whether the nearest caller outside the standard library is the answer: Triton may start ptxas, an answer may not."""
+    """Return True if the nearest caller outside the standard library is the answer. Triton may start ptxas, an answer may
+    not."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
         if not (name.startswith(_STDLIB) and not any(part in name for part in _LIBRARY)) and name != __file__:
-            # Code from exec() has no file of its own ("<string>"): only an answer makes such, or it is a part's driver.
+            # Code from exec() has no file of its own ("<string>"). Only an answer makes such code, or it is a part's driver.
             return name != DRIVE and name.startswith((scratch, "<"))
         frame = frame.f_back
     return False

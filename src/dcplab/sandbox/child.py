@@ -1,7 +1,7 @@
-"""What runs in the disposable child: answers on inputs, each outcome sent back as bytes as soon as it is known.
+"""Runs in the disposable child: answers on inputs. Each outcome is sent back as bytes as soon as it is known.
 
-The child never holds an expected value. Its records say what an answer returned, raised or touched; whether that is right is
-decided by the parent. A record that is forged here can therefore say nothing that the answer could not have returned.
+The child never holds an expected value. Its records say what an answer returned, raised or touched, and the parent decides
+whether that is right. A forged record can therefore say nothing that the answer could not have returned.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RECORD_LIMIT = 64 << 20
 
 
 def main(job_fd: int, result_fd: int) -> None:
-    """Runs one job and ends the process. Never returns."""
+    """Run one job and end the process. Never returns."""
     job = codec.decode(_read_all(job_fd))
     limits = job["limits"]
     faulthandler.register(signal.SIGUSR1, file=os.fdopen(os.dup(2), "w"), all_threads=False)
@@ -42,9 +42,9 @@ def main(job_fd: int, result_fd: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if job["mode"] == "cpu":
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
-    builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may take for granted
+    builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may expect
     folder = Path(job["scratch"])
-    os.chdir(folder)  # what an answer writes without a path goes when the run goes
+    os.chdir(folder)  # files that an answer writes without a path vanish with the run
     audit_hook.install(folder, job["forbidden"], job["may_import"])
     send = _sender(result_fd, job["key"])
     for number, program in enumerate(job["programs"]):
@@ -56,15 +56,16 @@ def main(job_fd: int, result_fd: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except Exception:  # the answer may have closed it; its output is not worth its result
+        except Exception:  # the answer may have closed it; keep its result all the same
             pass
     os._exit(0)
 
 
 def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[dict], None]) -> None:
-    """Loads one answer and runs it on every case. Sends a record a case; one record with case -1 if it does not load."""
+    """Load one answer and run it on every case. Sends one record a case, or a single record with case -1 if it does not
+    load."""
     try:
-        module = types.ModuleType("__main__")  # as in a notebook; Triton and inspect find its source by this file
+        module = types.ModuleType("__main__")  # as in a notebook; Triton and inspect find the source by this file
         module.__file__ = str(path)
         sys.modules["__main__"] = module
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
@@ -73,7 +74,7 @@ def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[
             space: dict[str, Any] = {}
             exec(compile(job["drive"]["source"], audit_hook.DRIVE, "exec"), space)
             calls = {name: functools.partial(space[job["drive"]["name"]], call) for name, call in calls.items()}
-    except BaseException as e:  # SystemExit and KeyboardInterrupt too: whatever an answer raises is its own outcome
+    except BaseException as e:  # SystemExit and KeyboardInterrupt too: all are the answer's own outcome
         send({"case": -1, "raised": _raised(e, path)})
         send({"case": "end"})
         return
@@ -82,7 +83,7 @@ def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[
         record = _run_launch(call, case, job, path) if case["kind"] == "launch" else _run_case(call, case, job, path)
         send({"case": number, "seconds": time.perf_counter() - started} | record)
         if record.get("raised", {}).get("fault"):
-            os._exit(0)  # the CUDA context is lost for good, and with it every later case
+            os._exit(0)  # the CUDA context is lost for good, so no later case can run
     send({"case": "end"})
 
 
@@ -111,7 +112,7 @@ def _run_case(call: Callable, case: Mapping, job: Mapping, path: Path) -> dict:
     events += [{"kind": "shares", "argument": key} for key, value in given if shared.keys() & _storages(value).keys()]
     if writes:
         record["written"] = {key: value for key, value in given if key in writes}
-        record["returned"] = None  # what such an entry returns is ignored
+        record["returned"] = None  # the return value of such an entry is ignored
     return record | {"events": events}
 
 
@@ -171,7 +172,7 @@ def _compile(kernel: Any, case: Mapping, path: Path) -> dict:
 
 
 def _end_of_larger(view: torch.Tensor, before: int) -> torch.Tensor:
-    """A larger allocation in bytes whose end holds what ``view`` holds: Triton refuses a pointer into no allocation."""
+    """Allocate a larger buffer in bytes whose end holds a copy of ``view``: Triton refuses a pointer into no allocation."""
     content = view.reshape(-1).view(torch.uint8)
     whole = torch.empty(before + content.numel(), dtype=torch.uint8, device=view.device)
     whole[before:] = content
@@ -192,7 +193,7 @@ def _raised(e: BaseException, path: Path) -> dict:
         e = e.__cause__
     try:
         message = str(e)[:2000]
-    except Exception:  # a stranger's __str__
+    except Exception:  # the answer's own __str__ may raise
         message = ""
     frames = [f for f in traceback.extract_tb(e.__traceback__)]
     mine = [f.lineno for f in frames if f.filename == str(path)]
@@ -225,7 +226,8 @@ def _sender(fd: int, key: bytes) -> Callable[[dict], None]:
 
 
 def _fits(result: Any) -> Any:
-    """The result, its tensors on the CPU. What cannot travel becomes a description, so that one bad case costs no other."""
+    """Return the result with its tensors on the CPU. A value that cannot be sent becomes a description, so that one bad case
+    costs no other."""
     try:
         result = _each_tensor(result, lambda t: t.detach().cpu() if type(t) is torch.Tensor and t.device.type == "cuda" else t)
         codec.encode(result, compact=True, limit=RECORD_LIMIT // 2)
@@ -235,7 +237,7 @@ def _fits(result: Any) -> Any:
 
 
 def _outside_view_changed(before: bytes, tensor: Any) -> bool:
-    """Whether bytes of the storage that are no element of the view differ from what they were."""
+    """Return True if bytes of the storage outside the view's elements have changed."""
     if not isinstance(tensor, torch.Tensor):
         return False
     old = codec.decode(before)
@@ -261,7 +263,7 @@ def _storages(value: Any) -> dict[int, None]:
 def _each_tensor(value: Any, change: Callable, depth: int = 0) -> Any:
     if isinstance(value, torch.Tensor):
         return change(value)
-    if depth > codec.DEPTH:  # it cannot travel anyhow; a list may hold itself
+    if depth > codec.DEPTH:  # too deep to be sent; a list may hold itself
         return value
     if type(value) in (list, tuple):
         return type(value)(_each_tensor(v, change, depth + 1) for v in value)
@@ -275,7 +277,7 @@ def _on_device(mode: str) -> Callable:
         return lambda t: t
 
     def move(t: torch.Tensor) -> torch.Tensor:
-        # The storage moves, so that strides and what lies between the elements arrive too.
+        # Move the storage, so that strides and the bytes between the elements arrive too.
         storage = t.untyped_storage().cuda() if t.untyped_storage().nbytes() else t.cuda().untyped_storage()
         return torch.empty(0, dtype=t.dtype, device="cuda").set_(storage, t.storage_offset(), t.shape, t.stride())
 

@@ -15,10 +15,10 @@ from dcplab.errors import CourseError
 
 @contextlib.contextmanager
 def turn(mode: str, note: Callable[[str], None] | None, large: bool = False) -> Iterator[None]:
-    """On a GPU, which a class may share: as many children at a time as ``DCPLAB_GPU_TURNS`` says (1), whoever asks.
+    """Wait for a turn on a GPU that a class may share. ``DCPLAB_GPU_TURNS`` children run at a time (1), whoever asks.
 
-    The wall limit begins when the turn comes. ``large``: a server that takes much of a GPU's memory. One of these at a time,
-    and checks do not wait for it.
+    The wall limit begins with the turn. ``large``: a server that takes much of a GPU's memory. Only one of these runs at a
+    time, and checks do not wait for it.
     """
     if mode != "gpu":
         yield
@@ -46,7 +46,7 @@ def _turn_file(name: str) -> int:
     devices = re.sub(r"\W+", "-", os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
     path = Path(tempfile.gettempdir()) / f"dcplab-gpu-{devices}-{name}.lock"
     try:
-        return os.open(path, os.O_RDWR)  # another user's file: it must be opened without O_CREAT in a sticky folder
+        return os.open(path, os.O_RDWR)  # another user's file in a sticky folder must be opened without O_CREAT
     except FileNotFoundError:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         with contextlib.suppress(OSError):

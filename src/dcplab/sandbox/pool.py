@@ -1,8 +1,8 @@
-"""Runs jobs in disposable children of a warm fork server, and says how each ended.
+"""Runs jobs in disposable children of a warm fork server, and reports how each ended.
 
-A server of our own, not ``multiprocessing``'s: that one takes the environment of the first caller (``TRITON_INTERPRET`` would
-have to be set in the notebook itself), imports the caller's ``__main__`` in every child, and moves results as pickles.
-Torch is not imported here before a job is run, so that a command can start the server first and import beside it.
+The server is our own and not ``multiprocessing``'s. That one takes the environment of the first caller (``TRITON_INTERPRET``
+would have to be set in the notebook itself), imports the caller's ``__main__`` in every child, and moves results as pickles.
+Torch is imported here only when a job runs, so that a command can start the server first and import torch meanwhile.
 """
 
 from __future__ import annotations
@@ -28,27 +28,28 @@ from dcplab.errors import CourseError
 from dcplab.sandbox.gpu_lock import turn
 from dcplab.sandbox.watch import STUCK, ServerLost, Watch, records
 
-START_S = 180.0  # a first import of torch from a cold disk
+START_S = 180.0  # enough for a first import of torch from a cold disk
 FILE_BYTES = 512 << 20
-MEMORY_BYTES = {"cpu": 2 << 30, "compile": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take a gigabyte or two of a child
+MEMORY_BYTES = {"cpu": 2 << 30, "compile": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take one or two GiB
 
 
 @dataclass
 class Run:
-    """How a job went. ``status``: "done", "died" (``exit`` < 0: a signal), "timeout", "memory", "flood", "broken" (forged)."""
+    """The end of a job. ``status``: "done", "died" (``exit`` < 0: a signal), "timeout", "memory", "flood", or "broken"
+    (forged)."""
 
     status: str = "done"
     exit: int | None = None
     records: list[dict[str, Any]] = field(default_factory=list)
     stdout: str = ""
     stderr: str = ""
-    stuck: str = ""  # where it was when time ran out, as a traceback
+    stuck: str = ""  # traceback of the place where it was when time ran out
     elapsed_s: float = 0.0
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a part asks of its child: the driver that is called in place of the entry, and modules that an answer may import."""
+    """A part's rules for its child: the driver to call in place of the entry, and modules that an answer may import."""
 
     drive: Mapping[str, str] | None = None
     may_import: Sequence[str] = ()
@@ -62,7 +63,7 @@ def run(
     rules: Rules = Rules(),
     note: Callable[[str], None] | None = None,
 ) -> Run:
-    """Run programs (source, entry, folder) on packed cases in one child. ``note`` is told if the server must start first."""
+    """Run programs (source, entry, folder) on packed cases in one child. ``note`` is called if the server must start first."""
     from dcplab import codec
 
     memory_bytes = MEMORY_BYTES[mode]
@@ -85,19 +86,19 @@ def run(
         with turn(mode, note):
             try:
                 return _run(_server(mode, note), job, key, wall_s, memory_bytes)
-            except ServerLost:  # killed from outside, by this answer, or by one that ran beside it
+            except ServerLost:  # killed from outside, by this answer, or by a neighbour
                 return _run_alone(mode, note, job, key, wall_s, memory_bytes)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def warm(mode: str, wait: bool = False) -> None:
-    """Starts the server of a mode in the background, so that the first check finds it ready; or waits until it is."""
+    """Start the server of a mode in the background, so that the first check finds it ready. ``wait``: return when it is."""
     _server(mode, None, wait=wait)
 
 
 def shutdown() -> None:
-    """Ends the servers, and with them whatever runs."""
+    """End the servers, and all running jobs with them."""
     with _lock:
         for server in _servers.values():
             server.close()
@@ -105,7 +106,8 @@ def shutdown() -> None:
 
 
 def _run_alone(mode: str, note: Callable[[str], None] | None, job: bytes, key: bytes, wall_s: float, memory_bytes: int) -> Run:
-    """A second try in a server of its own, which no other answer can end: whoever killed the first pays for it alone."""
+    """Try a second time in a separate server, which no other answer can end. If this answer killed the first server, it hurts
+    only itself."""
     server = _Server(mode)
     try:
         server.wait_ready(note)

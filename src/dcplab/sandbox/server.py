@@ -1,7 +1,7 @@
-"""The warm process that children are forked from: ``python -m dcplab.sandbox.server FD``.
+"""Runs the warm process that children are forked from: ``python -m dcplab.sandbox.server FD``.
 
-It imports torch and Triton once and touches no device, so that a fork is ready in milliseconds and its CUDA context is its own.
-It runs no answer and holds no input: a job reaches a child through a file descriptor that the server only passes on.
+It imports torch and Triton once and touches no device, so a fork is ready in milliseconds and has its own CUDA context. It runs
+no answer and holds no input: it passes on a file descriptor, through which a job reaches a child.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _prctl = ctypes.CDLL(None).prctl
 
 def main(fd: int) -> None:
     control = socket.socket(fileno=fd)
-    # Orphans of a child come to us, however they detached themselves, and are ended when it ends.
+    # Orphans of a child become ours, however they detached themselves, and are killed when the child ends.
     _prctl(SUBREAPER, 1, 0, 0, 0)
     _preload()
     wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    for stop in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C in a notebook is for the notebook; we go when our parent goes
+    for stop in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C is for the notebook; the server ends with its parent
         signal.signal(stop, signal.SIG_IGN)
     control.send(b"ready")
     children: dict[int, socket.socket] = {}
@@ -40,12 +40,12 @@ def main(fd: int) -> None:
                     for pid in children:
                         _kill(pid)
                     _end_orphans(set())
-                    os._exit(0)  # at once: taking torch down politely takes seconds
+                    os._exit(0)  # at once: an orderly exit of torch takes seconds
             elif source is wake_read:
                 with contextlib.suppress(BlockingIOError):
                     os.read(wake_read, 4096)
             elif (pid := links[source.fileno()]) in children:
-                # "kill", or the other end is gone: either way nobody wants the child any more.
+                # "kill", or the other end is closed: the child is no longer wanted.
                 with contextlib.suppress(OSError):
                     source.recv(16)
                 _kill(pid)
@@ -102,7 +102,7 @@ def _become_child(job: int, result: int, out: int, err: int, close: list[int]) -
 
 
 def _kill(pid: int) -> None:
-    for end in (os.killpg, os.kill):  # the group may not exist yet
+    for end in (os.killpg, os.kill):  # the process group may not exist yet
         with contextlib.suppress(ProcessLookupError, PermissionError):
             end(pid, signal.SIGKILL)
 
@@ -127,7 +127,7 @@ def _reap(children: dict[int, socket.socket]) -> None:
 
 
 def _end_orphans(known: set[int]) -> None:
-    """Kills what was handed to us by a dead child. Killing one may hand us its own children, hence the loop."""
+    """Kill the processes that a dead child left to us. Killing one may leave us its own children, hence the loop."""
     me = os.getpid()
     for _ in range(64):
         orphans = [pid for pid in _children_of(me) if pid not in known]

@@ -1,4 +1,4 @@
-"""One tiny kernel, interpreted once in the server: what Triton does at its first launch is then done for every child."""
+"""Defines one tiny kernel. The server interprets it once, so that no child pays for Triton's first launch."""
 
 import torch
 import triton

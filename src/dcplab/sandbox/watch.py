@@ -1,4 +1,4 @@
-"""Follows one child to its end: what it sends, how long it takes, how much memory it holds."""
+"""Follows one child to its end: its output, its time, and its memory."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-STUCK = "Stack (most recent call first)"  # how faulthandler begins
+STUCK = "Stack (most recent call first)"  # first words of faulthandler's output
 OUTPUT_KEPT, OUTPUT_LIMIT = 1 << 16, 32 << 20
 RESULT_LIMIT = 256 << 20
 
 
 class ServerLost(Exception):
-    """The server that the child belongs to has gone away."""
+    """Raised when the child's server has gone away."""
 
 
 class Stream:
-    """One of a child's pipes: the first ``kept`` bytes of it, and how many came in all."""
+    """One of a child's pipes: its first ``kept`` bytes, and the count of all bytes."""
 
     def __init__(self, fd: int, kept: int, limit: int):
         self.fd, self.kept, self.limit = fd, kept, limit
@@ -48,9 +48,9 @@ class Stream:
 
 
 class Watch:
-    """Holds one child to its limits until it ends. ``status`` is "done", or the limit that it was stopped for.
+    """Holds one child to its limits until it ends. ``status`` is "done", or the limit that it exceeded.
 
-    ``link`` is the server's word on the child; ``fds`` are the child's result, stdout and stderr.
+    ``link``: the server's messages about the child. ``fds``: the child's result, stdout and stderr.
     """
 
     def __init__(self, link: socket.socket, fds: Sequence[int], deadline: float, memory_bytes: int):
@@ -59,10 +59,10 @@ class Watch:
         self.status, self.exit = "done", None
         self._link, self._deadline, self._memory_bytes = link, deadline, memory_bytes
         self._pid: int | None = None
-        self._baseline: int | None = None  # bytes that it had from the server
+        self._baseline: int | None = None  # bytes of memory that it got from the server
 
     def follow(self) -> None:
-        """Wait for the child's end. Raises ServerLost if the server goes away, or does not say that the child did."""
+        """Wait for the child's end. Raises ServerLost if the server goes away, or does not report the end."""
         streams = (self.result, self.stdout, self.stderr)
         with selectors.DefaultSelector() as selector:
             selector.register(self._link, selectors.EVENT_READ)
@@ -107,11 +107,11 @@ class Watch:
                 self._stop("memory")
         if time.perf_counter() < self._deadline:
             return
-        if self.status != "done":  # it was told to stop and the server does not say that it did
+        if self.status != "done":  # the child was told to stop, but the server does not report its end
             raise ServerLost
         if self._pid is not None:
             with contextlib.suppress(OSError):
-                os.kill(self._pid, signal.SIGUSR1)  # faulthandler prints where it is stuck
+                os.kill(self._pid, signal.SIGUSR1)  # faulthandler prints the stuck place
             _let_print(self.stderr)
         self._stop("timeout")
 
@@ -123,8 +123,9 @@ class Watch:
 
 
 def records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:
-    """The records of a stream, and whether it holds anything else: an answer that wrote into the channel gets no credit."""
-    from dcplab import codec  # imports torch, which a command starts the server before
+    """Return the records of a stream, and whether it holds anything else: an answer that wrote into the channel gets no
+    credit."""
+    from dcplab import codec  # imports torch; a command starts the server before that
 
     found, at = [], 0
     while at < len(data):
@@ -133,7 +134,7 @@ def records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:
         length = int.from_bytes(data[at + 16 : at + 24], "little")
         body = data[at + 24 : at + 24 + length]
         if len(body) < length:
-            return found, False  # cut off by its end; that is told by the exit status
+            return found, False  # cut off by the child's end, which the exit status tells
         try:
             record = codec.decode(body)
         except codec.CodecError:
@@ -146,7 +147,7 @@ def records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _let_print(stream: Stream, patience_s: float = 3.0) -> None:
-    """Wait until a stuck child has said where it is, or does not. On a busy machine that takes a while."""
+    """Wait until a stuck child has printed its place, at most ``patience_s``. On a busy machine this takes a while."""
     end = time.perf_counter() + patience_s
     while stream.open and time.perf_counter() < end:
         before = stream.seen

@@ -1,11 +1,11 @@
-"""A bounds guard for Triton's CPU interpreter: every active lane's address is held against the buffers it may touch.
+"""Guards bounds in Triton's CPU interpreter: compares every active lane's address with the buffers it may touch.
 
-Without it an interpreted kernel stores to the raw address: near misses overwrite a neighbour silently, far ones kill the
-process. With it a bad lane is masked off and reported as an element of a named buffer.
+Without a guard an interpreted kernel stores to the raw address: near misses overwrite a neighbour silently, and far ones kill
+the process. The guard masks a bad lane off and reports it as an element of a named buffer.
 
-Each buffer is given an address space of its own, 2**52 bytes from the next. A kernel computes with these addresses and
-the guard turns them into real ones at each access. So a wild index is always charged to the buffer whose pointer it was added
-to, and cannot land in another one. A tensor descriptor masks its own accesses, so there is nothing for the guard to see there.
+Each buffer has its own address space, 2**52 bytes from the next. A kernel computes with these addresses, and the guard turns
+them into real ones at each access. So a wild index is always charged to the buffer whose pointer it was added to, and cannot
+land in another one. A tensor descriptor masks its own accesses, so the guard sees nothing there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 SPACE = 1 << 52
-KEPT = 32  # reports kept a run; one is enough to a person, several to tell two answers apart
+KEPT = 32  # reports kept for a run: a person needs one, telling two answers apart needs several
 
 
 class OutOfBounds(IndexError):
@@ -26,12 +26,13 @@ class OutOfBounds(IndexError):
 
 
 def report(op: str, buffer: str, element: int, size: int, lanes: int) -> dict[str, Any]:
-    """One access outside a buffer. ``element`` counts in the buffer's own dtype from its start; it has ``size`` of them."""
+    """Report one access outside a buffer. ``element`` counts in the buffer's own dtype from its start; the buffer has
+    ``size``."""
     return {"kind": "outside", "op": op, "buffer": buffer, "element": element, "size": size, "lanes": lanes}
 
 
 class Guard:
-    """The buffers a kernel may touch, and what it touched besides (``events``)."""
+    """Knows the buffers that a kernel may touch, and notes all other accesses (``events``)."""
 
     def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record"):
         if mode not in ("record", "raise"):
@@ -46,9 +47,9 @@ class Guard:
         self.real = np.array([t.data_ptr() for t in self.tensors], dtype=np.uint64)
 
     def pointer(self, name: str, dtype: torch.dtype | None = None, before: int = 0) -> Any:
-        """What a kernel gets for a buffer: a pointer into its own address space, of another element type if asked.
+        """Return the kernel's pointer for a buffer: an address in the buffer's own space, of another element type if asked.
 
-        ``before``: so many elements before the buffer, which is then the end of a larger one.
+        ``before``: the pointer lies so many elements before the buffer, as if the buffer were the end of a larger one.
         """
         from triton.runtime import interpreter
 
@@ -62,7 +63,7 @@ class Guard:
         """``(real addresses, lanes that are in bounds)``; reports the others that ``mask`` has active."""
         seen = np.asarray(addresses, dtype=np.uint64)
         i = self._space(seen)
-        offset = seen - self.starts[i]  # wraps below the start, and is then far above every size
+        offset = seen - self.starts[i]  # below the start it wraps around and is far above every size
         sizes = self.sizes[i]
         inside = (sizes >= nbytes) & (offset <= np.maximum(sizes, nbytes) - np.uint64(nbytes))
         bad = np.asarray(mask, dtype=bool) & ~inside
@@ -71,7 +72,7 @@ class Guard:
         return offset + self.real[i], inside
 
     def _space(self, addresses: np.ndarray) -> np.ndarray:
-        """The buffer whose space an address is in: a space reaches half its width to each side of its start."""
+        """Return the buffer whose space holds an address. A space reaches half its width to each side of its start."""
         nearest = (addresses + np.uint64(SPACE // 2)) // np.uint64(SPACE)
         return np.clip(nearest.astype(np.int64) - 1, 0, len(self.names) - 1)
 
@@ -88,7 +89,7 @@ class Guard:
 
 
 def sentence(event: Mapping[str, Any]) -> str:
-    """A report in words, for a person."""
+    """Put a report into words, for a person."""
     verb = {"load": "read", "store": "wrote"}.get(event["op"], "updated")
     element, size = event["element"], event["size"]
     where = f"{-element} before the start" if element < 0 else f"{element - size + 1} past the end"
@@ -97,7 +98,7 @@ def sentence(event: Mapping[str, Any]) -> str:
 
 @contextlib.contextmanager
 def guarded(guard: Guard):
-    """While open, every load, store and atomic of the interpreter goes through ``guard``."""
+    """Pass every load, store and atomic of the interpreter through ``guard`` while open."""
     from triton import language as tl
     from triton.runtime import interpreter
 

@@ -1,7 +1,7 @@
-"""All buffers of one launch in a single allocation, with canary bands before, between and after them.
+"""Places all buffers of one launch in a single allocation, with canary bands before, between and after them.
 
-A store outside a buffer then changes a band, which is found by reading the bands back. It works alike on a GPU, where such
-a store raises nothing, and costs one comparison of the bands. A band cannot show a load: on a CPU the guard does.
+A store outside a buffer changes a band, and reading the bands back finds it. This works alike on a GPU, where such a store
+raises nothing, and costs one comparison of the bands. A band cannot show a load: on a CPU the guard does.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ SMALLEST, LARGEST = 1 << 14, 1 << 24
 
 
 class Arena:
-    """``views`` are the buffers, by name, contiguous, on ``device``, holding copies of what they were given."""
+    """``views``: the buffers by name, contiguous, on ``device``, holding copies of their initial contents."""
 
     def __init__(self, buffers: Mapping[str, torch.Tensor], device: str = "cpu"):
         sizes = {name: t.numel() * t.element_size() for name, t in buffers.items()}
-        # A raw loc is up to D times past a pool of rows: a band of 16 buffers catches it and still says whose it was.
+        # A raw loc lies up to D times past a pool of rows. A band of 16 buffers catches it and still tells whose it was.
         self.band = _round_up(min(max(16 * max(sizes.values(), default=0), SMALLEST), LARGEST))
         self.spans: dict[str, tuple[int, int]] = {}
         at = self.band
@@ -41,7 +41,7 @@ class Arena:
             self.views[name], self.dtypes[name] = view, t.dtype
 
     def touched(self) -> list[dict[str, Any]]:
-        """A report for each band that changed: the changed element nearest to a buffer, and how many bytes changed."""
+        """Report each band that changed: the changed element nearest to a buffer, and the number of changed bytes."""
         found = []
         edges = [(None, 0), *((name, high) for name, (_, high) in self.spans.items())]
         for (before, low), (after, high) in zip(
@@ -51,7 +51,7 @@ class Arena:
             if not len(changed):
                 continue
             first, last = low + int(changed[0]), low + int(changed[-1])
-            # Charged to the buffer whose edge is nearer.
+            # Charge the change to the buffer with the nearer edge.
             if after is None or (before is not None and first - low <= high - 1 - last):
                 name, byte = before, first
             else:
@@ -63,7 +63,8 @@ class Arena:
 
 
 def _pattern(end: int, device, start: int = 0) -> torch.Tensor:
-    """Bytes ``start`` to ``end`` of the canary. Its period is a prime: a copy of a band elsewhere does not pass for it."""
+    """Return bytes ``start`` to ``end`` of the canary. Its period is a prime, so a copy of a band at another place does not
+    pass."""
     tile, skip = _tile(torch.device(device)), start % PERIOD
     return tile.repeat(-(-(skip + end - start) // PERIOD))[skip : skip + end - start]
 

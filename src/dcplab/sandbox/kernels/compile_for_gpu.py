@@ -1,7 +1,7 @@
-"""Whether a kernel that the interpreter runs is one that Triton can compile: for Hopper (sm_90), on a machine without a GPU.
+"""Compiles a kernel for Hopper (sm_90) without a GPU, to see whether Triton accepts what its interpreter runs.
 
-The interpreter is Python: it takes numpy in a kernel's body, a block size that is no constexpr, a length that is no power of
-two. Runs in a child of a server that was started without ``TRITON_INTERPRET``; nothing is launched.
+The interpreter is Python: it accepts numpy in a kernel's body, a block size that is no constexpr, and a length that is no power
+of two. This module runs in a child of a server that was started without ``TRITON_INTERPRET``. Nothing is launched.
 """
 
 from __future__ import annotations

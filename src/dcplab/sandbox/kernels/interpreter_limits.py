@@ -1,8 +1,8 @@
-"""What Triton's CPU interpreter computes wrongly, noticed as it happens, so that no right answer is called wrong.
+"""Notices operations that Triton's CPU interpreter computes wrongly, as they happen, so that no right answer is called wrong.
 
-Measured on Triton 3.7.1: bf16 and fp8 arithmetic, comparison, reduction and dot work on the raw bits, and a cast to either
+Measured on Triton 3.7.1. bf16 and fp8 arithmetic, comparison, reduction and dot work on the raw bits, and a cast to either
 truncates instead of rounding. Loads, stores, selections and casts to fp32 are exact. ``and`` and ``or`` between blocks give one
-of the two as it is, where the compiler joins them lane by lane (and calls it deprecated).
+of the two unchanged, where the compiler joins them lane by lane (and calls it deprecated).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dcplab.course.trial import LOGIC
 
 @contextlib.contextmanager
 def watched(casts: bool = True):
-    """While open, collects ``(kind, dtype)`` of each kind of operation that the interpreter gets wrong: "arithmetic", "cast",
-    or "logic" (of no dtype). Yields the list.
+    """Collect ``(kind, dtype)`` of each kind of wrong operation while open: "arithmetic", "cast", or "logic" (without a dtype).
+    Yields the list.
 
-    ``casts=False`` passes over casts, for values that every cast asked for keeps exactly.
+    ``casts=False`` ignores casts, for values that every requested cast keeps exactly.
     """
     from triton.runtime import interpreter
 
@@ -32,7 +32,7 @@ def watched(casts: bool = True):
 
     def wrap(owner, name, watch):
         plain = getattr(owner, name, None)
-        if plain is None:  # another release; what is there is watched
+        if plain is None:  # another release of Triton lacks it; watch the rest
             return
 
         def watching(self, *args, **kwargs):

@@ -1,4 +1,8 @@
-"""Draws a scene as SVG: attributes only, no style sheet, since some notebook viewers drop an SVG's styles."""
+"""Draws a scene as SVG: attributes only, no style sheet, since some notebook viewers drop an SVG's styles.
+
+The writer is our own: a saved notebook holds every picture, and a library writes each shape's attributes in full. `_grouped`
+writes shared attributes once. Plotly draws the live views (`plot`).
+"""
 
 from __future__ import annotations
 
