@@ -190,7 +190,7 @@ class CheckResult:
     case_seed: int | None = None  # the learner's own seed that the answer names (Part.seed_of)
 
     def to_json(self) -> dict:
-        """Return the record that ``check --json`` prints, with ``question`` to ``case_seed``."""
+        """Return all fields as plain data: the record that ``check --json`` prints."""
         d = asdict(self)
         d["versions"] = dict(self.versions)
         return d

@@ -30,9 +30,7 @@ class Statement:
     uses: frozenset[str]  # names read when the statement runs
     later: frozenset[str]  # names read when a function that it defines is called
     calls: frozenset[str]  # names whose methods it calls for a side effect: a change, unless the name is a module
-    hands: frozenset[
-        tuple[str, str]
-    ]  # (function, argument) of what it calls for its effect: `fill(TABLE)`, `setattr(C, "n", 1)`
+    passed_to: frozenset[tuple[str, str]]  # arguments of calls made for their side effect, as ("fill", "TABLE") for fill(TABLE)
     declares: frozenset[str]  # globals that its functions assign
     settles: frozenset[str]  # names that it binds in every case, so that their earlier values are gone
 
@@ -145,7 +143,7 @@ def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
     binds = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
         binds.add("*")
-    changes, calls, hands, uses = set(), set(), set(), _used(top, now=True)
+    changes, calls, passed_to, uses = set(), set(), set(), _used(top, now=True)
     for n in outer(node):
         if isinstance(n, ast.Attribute | ast.Subscript) and not isinstance(n.ctx, ast.Load):
             changes.update(_root(n))
@@ -155,10 +153,10 @@ def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
         elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):
             (changes if _SETS.match(n.value.func.attr) else calls).update(_root(n.value.func))
         elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Name):
-            hands.update((n.value.func.id, name) for a in n.value.args for name in _root(a))
-            hands.add((n.value.func.id, ""))
+            passed_to.update((n.value.func.id, name) for a in n.value.args for name in _root(a))
+            passed_to.add((n.value.func.id, ""))
     later = _used(top, now=False)
-    found = (binds, changes - binds, uses, later, calls - binds, hands, _globals_assigned(top), _settled(node))
+    found = (binds, changes - binds, uses, later, calls - binds, passed_to, _globals_assigned(top), _settled(node))
     return tuple(map(frozenset, found))
 
 
@@ -224,7 +222,7 @@ def _by_hand(statement: Statement, functions: dict[str, frozenset[str]]) -> set[
     """Return the names that a bare call of the notebook's own function may change: its non-function arguments, and its
     globals."""
     found = set()
-    for function, argument in statement.hands:
+    for function, argument in statement.passed_to:
         if function == "setattr":
             found.add(argument)
         elif function in functions:
