@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         (args.html, lambda table: isolation.as_html(table, note)),
     ]
     _write(forms, isolation.in_order(rows.values()))  # a file that cannot be written is said before anything is run
-    given = {"wish": asdict(wish), "stored": stored, "neighbours": neighbours}
+    given = {"fields": asdict(wish), "stored": stored, "neighbours": neighbours}
     calls = [
         {
             "module": "dcplab.engine.isolation",

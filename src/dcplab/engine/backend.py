@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 import torch
 
@@ -24,6 +24,7 @@ from dcplab.engine.model import SM_SCALE, Model, Stream
 from dcplab.engine.space_tags import ExtentError, Space, SpaceError, space_of, tag
 from dcplab.engine.watcher import Watcher
 
+T = TypeVar("T")
 Mode = Literal["decode", "verify", "extend", "mixed"]
 LOGITS_BYTES = 2 << 30  # indexer logits are made for so many bytes of queries at a time
 
@@ -48,8 +49,7 @@ class Batch:
 
     ``positions`` and ``req_of_token`` ``[T]``; ``out_cache_loc [T]`` locs that the tokens are stored at; ``req_pool_indices
     [B]`` where a request's locs stand in ``req_to_token``; ``seq_lens = prefix_lens + extend_lens`` ``[B]``; ``cu_seqlens_k
-    [B + 1]``; ``page_table`` index-K pages of each token's request (decode, verify); ``flat_locs`` locs of all requests'
-    tokens, one request after another (extend, mixed).
+    [B + 1]``. What only some modes have are properties.
     """
 
     mode: Mode
@@ -63,9 +63,29 @@ class Batch:
     cu_seqlens_k: torch.Tensor
     total_k: int
     total_prefix: int
-    page_table: torch.Tensor | None = None
-    flat_locs: torch.Tensor | None = None
-    prefix_rows: tuple[torch.Tensor, torch.Tensor] | None = None  # request and row of every padded shard row
+    paged: torch.Tensor | None = None
+    flat: torch.Tensor | None = None
+    shards: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    @property
+    def page_table(self) -> torch.Tensor:
+        """Index-K pages of each query token's request ``[T, pages]``; decode and verify alone have them."""
+        return self._there(self.paged)
+
+    @property
+    def flat_locs(self) -> torch.Tensor:
+        """Locs of all requests' tokens, one request after another ``[total_k]``; extend and mixed alone have them."""
+        return self._there(self.flat)
+
+    @property
+    def prefix_rows(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Request and row of every padded shard row; extend and mixed alone have them."""
+        return self._there(self.shards)
+
+    def _there(self, found: T | None) -> T:
+        if found is None:
+            raise AttributeError(f"a batch of mode {self.mode} has no such index")
+        return found
 
     out_locs = _formerly("out_cache_loc")
     req_of_row = _formerly("req_of_token")
@@ -92,12 +112,15 @@ class Monitor:
 
 @dataclass
 class Worker:
-    """One rank: its arena, and this step's stream. ``code`` is what the next layer's query looks for."""
+    """One rank: its arena, and while a step runs that step's ``stream`` and ``code``, what the next layer's query looks for.
+
+    Between steps there is neither, and asking for one is an error and not None.
+    """
 
     rank: int
     arena: Arena
-    stream: Stream | None = None
-    code: torch.Tensor | None = None
+    stream: Stream = field(init=False, repr=False, compare=False)
+    code: torch.Tensor = field(init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -129,8 +129,8 @@ def outcome_data(out: Outcome) -> dict:
             for (w, _), h in out.overwritten.items()
         ],
         "canaries": [{"band": d.band, "changed": d.changed, "first": d.first} for d in out.canaries],
-        "monitor": vars(out.monitor) | {"alarm": out.monitor.alarm} if out.monitor else None,
-        "metrics": vars(out.metrics) if out.metrics else None,
+        "monitor": vars(out.monitor) | {"alarm": out.monitor.alarm},
+        "metrics": vars(out.metrics),
         "seconds": round(out.seconds, 3),
     }
 

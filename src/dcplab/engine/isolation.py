@@ -15,6 +15,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import dcp_kernels
 import torch
@@ -46,15 +47,15 @@ COLOURS = {
 }
 
 
-def one(wish: Mapping, defects: Sequence[str], level: str, stored: bool, neighbours: bool) -> dict:
-    """A row: the story on a fresh server with these defects, in this process. ``wish``: the fields of a `options.Wish`."""
-    wish = options.Wish(**wish)
+def one(fields: Mapping, defects: Sequence[str], level: str, stored: bool, neighbours: bool) -> dict:
+    """A row: the story on a fresh server with these defects, in this process. ``fields``: those of an `options.Wish`."""
+    wish = options.Wish(**fields)
     device = options.device(wish)
     if device == "cpu":
         torch.set_num_threads(wish.threads)
     gc.collect()  # the server before this one
     engine = Engine(options.config(wish), defects, comm.make("local", wish.dcp_size, device), neighbours=neighbours)
-    row = {
+    row: dict[str, Any] = {
         "defects": list(defects),
         "level": level,
         "outcome": incident_report.outcome_data(scenario.story(engine, level, stored=stored)),

@@ -54,7 +54,7 @@ def answer(paths: Mapping[str, Callable], look: bool = False, **given) -> dict:
 
 def load(sources: Mapping[str, str]) -> dict[str, Callable]:
     """Part -> source, to the functions by name. Each part is a module of its own, with a file that Triton can read."""
-    found = {}
+    found: dict[str, Callable] = {}
     for part, source in sources.items():
         path = Path.cwd() / f"own_{part}.py"
         path.write_text(source, encoding="utf-8")

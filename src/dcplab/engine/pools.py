@@ -94,6 +94,16 @@ class IndexKCache:
 
 
 @dataclass(frozen=True)
+class Saved:
+    """What a retracted request had on one rank, on the host: each layer's c-KV rows, each layer's index keys and scales, and
+    the recurrent state."""
+
+    ckv: list[torch.Tensor]
+    index_k: list[tuple[torch.Tensor, torch.Tensor]]
+    state: torch.Tensor
+
+
+@dataclass(frozen=True)
 class HybridPool:
     """Everything one rank stores. The wrapper forwards what its inner pools know, and nothing of it can be set from outside:
     a value copied at construction goes stale, a parameter not passed on falls back to a default (both happened)."""
@@ -110,16 +120,16 @@ class HybridPool:
     def index_buf_size(self) -> int:
         return self.index_k[0].index_buf_size
 
-    def backup(self, locs: torch.Tensor, req_pool_idx: int) -> list:
+    def backup(self, locs: torch.Tensor, req_pool_idx: int) -> Saved:
         """All that a retracted request loses with its locs: c-KV and index-K of every layer, draft included, and its state."""
-        return [[p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], self.state[req_pool_idx].cpu()]
+        return Saved([p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], self.state[req_pool_idx].cpu())
 
-    def restore(self, saved: list, locs: torch.Tensor, req_pool_idx: int) -> None:
-        for pool, part in zip(self.ckv, saved[0], strict=True):
-            pool.restore(part, locs)
-        for pool, part in zip(self.index_k, saved[1], strict=True):
-            pool.restore(part, locs)
-        self.state[req_pool_idx] = saved[2].to(self.state.device)
+    def restore(self, saved: Saved, locs: torch.Tensor, req_pool_idx: int) -> None:
+        for pool, rows in zip(self.ckv, saved.ckv, strict=True):
+            pool.restore(rows, locs)
+        for cache, keys in zip(self.index_k, saved.index_k, strict=True):
+            cache.restore(keys, locs)
+        self.state[req_pool_idx] = saved.state.to(self.state.device)
 
 
 def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, raw_retraction: bool) -> HybridPool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import torch
 
+from dcplab.engine.pools import Saved
+
 
 @dataclass
 class Request:
@@ -22,12 +24,19 @@ class Request:
     stored: int = 0
     cached: int = 0  # positions found in the prefix cache at admission
     req_pool_idx: int | None = None
-    saved: list | None = None  # what a retraction put on the host, one entry a hosted rank
+    saved: list[Saved] = field(default_factory=list)  # what a retraction put on the host, for each hosted rank
     finished: bool = False
 
     @property
     def output(self) -> list[int]:
         return self.tokens[self.prompt_len :]
+
+    @property
+    def held_req_pool_idx(self) -> int:
+        """``req_pool_idx`` of a request that runs; an error for one that does not."""
+        if self.req_pool_idx is None:
+            raise ValueError(f"{self.name} is not running")
+        return self.req_pool_idx
 
     @property
     def extending(self) -> bool:

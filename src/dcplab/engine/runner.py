@@ -6,6 +6,7 @@ all ranks agree on the tokens. The host waits for the device once a step, for th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -106,13 +107,12 @@ class Runner:
         picked = slice(None) if mode == "verify" else ends - 1
         found = []
         for w in self.workers:
-            word = w.stream.word
-
-            def greedy(w=w, word=word):
-                return self.shared.model.logits(w.code[picked], word[picked]).argmax(-1)
-
+            greedy = functools.partial(self._greedy, w.code, w.stream.word, picked)
             found.append(self.shared.once("tokens", 0, w.code, greedy))
         return self._agree(found)
+
+    def _greedy(self, code: torch.Tensor, word: torch.Tensor, picked: slice | torch.Tensor) -> torch.Tensor:
+        return self.shared.model.logits(code[picked], word[picked]).argmax(-1)
 
     def _next(self, layer: int, out: torch.Tensor) -> torch.Tensor:
         """What the next layer looks for; after the last one, what it brought back."""
@@ -152,7 +152,7 @@ class Runner:
             page = self.config.page_size
             columns = torch.arange(0, longest, page, device=self.device)
             pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // page
-            return Batch(**fields, page_table=tag(pages, Space.INDEX_K_PAGE))
+            return Batch(**fields, paged=tag(pages, Space.INDEX_K_PAGE))
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
         flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC)
@@ -160,7 +160,7 @@ class Runner:
         held = torch.repeat_interleave(torch.arange(b), shard)
         first = torch.cumsum(shard, 0) - shard
         prefix_rows = held.to(self.device), (torch.arange(len(held)) - first[held]).to(self.device)
-        return Batch(**fields, flat_locs=flat_locs, prefix_rows=prefix_rows)
+        return Batch(**fields, flat=flat_locs, shards=prefix_rows)
 
     def _streams(self, model: Model, batch: Batch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
         """The convolution: each token meets the one before it, the first of a request's rows the one its state remembers."""

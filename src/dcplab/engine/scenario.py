@@ -59,8 +59,8 @@ class Outcome:
     first_outside: Access | None = None
     overwritten: dict[tuple[str, str], Hit] = field(default_factory=dict)
     canaries: list[Damage] = field(default_factory=list)
-    monitor: Monitor | None = None
-    metrics: Metrics | None = None
+    monitor: Monitor = field(default_factory=Monitor)
+    metrics: Metrics = field(default_factory=Metrics)
     holders: dict[int, str] = field(default_factory=dict)  # loc of a victim -> who held it
     seconds: float = 0.0
 

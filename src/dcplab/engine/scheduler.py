@@ -75,7 +75,7 @@ class Engine:
         short = configurator.short(config, self.defects)
         if typed and short:
             raise ExtentError(short[0].name, short[0].slots, Space.LOC, configurator.needed(config)[Space.LOC])
-        on, trusted = watch or typed or strict, frozenset()
+        on, trusted = watch or typed or strict, frozenset[str]()
         if paths is backend.STANDARD:  # what another wiring does with an index is anybody's guess
             trusted = configurator.trusted(config, self.defects)
         self.watcher = Watcher(config.dcp_size, self.comm.ranks[0], on, typed, strict, neighbours, trusted=trusted)
@@ -144,7 +144,7 @@ class Engine:
                 request.stored = end
         self.cache.insert(request.tokens[:whole], request.pages)
         self.allocator.release(request.pages)
-        self.req_to_token_pool.free(request.req_pool_idx)
+        self.req_to_token_pool.free(request.held_req_pool_idx)
         return whole
 
     def run(self, progress=None) -> None:
@@ -248,7 +248,7 @@ class Engine:
                 budget -= take
                 room -= request.stored + take
         rows += [(r, r.stored, r.stored + 1) for r in riders]
-        mode = "mixed" if riders else "extend"
+        mode: backend.Mode = "mixed" if riders else "extend"
         tokens = self._forward(mode, rows, [r.tokens[a:b] for r, a, b in rows])
         for (request, start, end), token in zip(rows, tokens, strict=True):
             request.stored = end
@@ -313,7 +313,7 @@ class Engine:
 
     def _leave(self, request: Request) -> None:
         self.allocator.release(request.pages)
-        self.req_to_token_pool.free(request.req_pool_idx)
+        self.req_to_token_pool.free(request.held_req_pool_idx)
         self.running.remove(request)
         request.pages, request.req_pool_idx = [], None
 
@@ -324,7 +324,7 @@ class Engine:
         self.watcher.phase = "retract"
         locs = self._locs_on_device(request)
         with self._mortal():
-            request.saved = [pool.backup(locs, request.req_pool_idx) for pool in self.pools]
+            request.saved = [pool.backup(locs, request.held_req_pool_idx) for pool in self.pools]
         self._leave(request)
         self.retracted.appendleft(request)
         self.metrics.retractions += 1
@@ -337,8 +337,8 @@ class Engine:
         self._place(request, 0, request.stored)
         locs = self._locs_on_device(request)
         for pool, saved in zip(self.pools, request.saved, strict=True):
-            pool.restore(saved, locs, request.req_pool_idx)
-        request.saved = None
+            pool.restore(saved, locs, request.held_req_pool_idx)
+        request.saved = []
         self.running.append(request)
 
     def _locs_on_device(self, request: Request) -> torch.Tensor:
@@ -364,7 +364,7 @@ class Engine:
             self.metrics.proposed += length
             self.metrics.accepted += agree
             self.metrics.decoded += agree + 1
-        self.runner.keep(kept, [r.req_pool_idx for r in batch])
+        self.runner.keep(kept, [r.held_req_pool_idx for r in batch])
 
     # What there is to see.
 

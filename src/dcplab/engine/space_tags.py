@@ -12,6 +12,8 @@ from enum import Enum
 
 import torch
 
+_TAG = "space"  # the attribute of a tensor that holds it
+
 
 class Space(Enum):
     """The spaces an index can be in. ``STATE`` is the recurrent state's own slot id, which is never translated."""
@@ -51,10 +53,10 @@ class ExtentError(SpaceError):
 def tag(index: torch.Tensor, space: Space) -> torch.Tensor:
     """State the space of ``index``; returns a tensor over the same memory, so that other names for it keep their own tag."""
     out = index.view(index.shape)
-    out.space = space
+    setattr(out, _TAG, space)
     return out
 
 
 def space_of(index: torch.Tensor) -> Space | None:
     """The stated space of ``index``, or None."""
-    return getattr(index, "space", None)
+    return getattr(index, _TAG, None)

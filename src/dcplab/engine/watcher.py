@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import torch
 
 from dcplab.engine.arena import Arena, Buffer
-from dcplab.engine.space_tags import Space, SpaceError, space_of
+from dcplab.engine.space_tags import Space, SpaceError, space_of, tag
 
 KEPT = 2000  # wrong accesses kept singly; further ones only count in the sums
 
@@ -141,8 +141,7 @@ class Watcher:
         if write or self.neighbours:
             self._fault(rank, index.device).add_(lost.sum())
         out = torch.where(lost, -1, index)
-        out.space = space_of(index)
-        return out
+        return tag(out, space) if (space := space_of(index)) else out
 
     def faults(self, rank: int, device: torch.device) -> torch.Tensor:
         """Return the number of this rank's indices beyond the arena so far: an int64 tensor of one element on ``device``."""
@@ -276,7 +275,7 @@ def _slot(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
 def _join(a: Hit | None, b: Hit, hurt: torch.Tensor | None) -> Hit:
     """Join two hits of one writer on one region. ``hurt`` marks the slots that held a token when they were hit, each counted
     once."""
-    if a is None or a.low is None:
+    if a is None or a.low is None or a.high is None or b.low is None or b.high is None:
         return b if a is None else Hit(a.region, None, None, a.count + b.count)
     held = a.held if hurt is None else int(hurt.sum())
     return Hit(a.region, min(a.low, b.low), max(a.high, b.high), a.count + b.count, held, b.loc if a.loc is None else a.loc)
