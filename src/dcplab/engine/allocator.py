@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -100,7 +101,7 @@ class PagedAllocator:
 class _Node:
     page: int
     parent: int
-    key: tuple
+    key: tuple[Any, ...]
     children: int = 0
     used: int = 0
 
@@ -113,7 +114,7 @@ class PrefixCache:
 
     def __init__(self, allocator: PagedAllocator):
         self.allocator = allocator
-        self._nodes: dict[tuple, _Node] = {}
+        self._nodes: dict[tuple[Any, ...], _Node] = {}
         self._by_page: dict[int, _Node] = {}
         self._clock = 0
 

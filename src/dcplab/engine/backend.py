@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 
@@ -146,13 +146,13 @@ class Shared:
     req_to_token: torch.Tensor
     monitor: Monitor = field(default_factory=Monitor)
     monitoring: bool = True
-    captured: list[dict] | None = None  # merged attention of each layer and step, where a test asks for it
-    memo: dict = field(default_factory=dict)  # of this step; see `once`
+    captured: list[dict[str, Any]] | None = None  # merged attention of each layer and step, where a test asks for it
+    memo: dict[tuple[str, int, int], tuple[object, Any]] = field(default_factory=dict)  # of this step; see `once`
 
     def has(self, defect: str) -> bool:
         return defect in self.defects
 
-    def once(self, what: str, layer: int, source: object, make: Callable):
+    def once(self, what: str, layer: int, source: object, make: Callable[[], T]) -> T:
         """``make()``, computed once a step for all hosted ranks whose ``source`` is the same object."""
         key = (what, layer, id(source))
         if key not in self.memo:

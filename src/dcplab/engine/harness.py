@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from dcp_kernels.reference import read_index_k
@@ -30,15 +31,18 @@ KINDS = ("ckv", "index_k")
 LAYERS, WORDS = 2, 512  # small model and vocabulary: a check starts hundreds of servers
 SIGNS, SLACK = 3 * CODE, 0.05  # the first numbers of a c-KV row are signs; tolerance above 1 of a mean of bf16 rows
 
+Wiring = Callable[[LayerStep], list[torch.Tensor]]
+Rounds = Sequence[Sequence[Sequence[int]]]  # rounds of prompts, each token ids
+
 
 @dataclass
 class Tally:
     """Counts of a wiring's accesses."""
 
     read: int = 0  # keys given to attention, on all ranks
-    selected: Counter = field(default_factory=Counter)  # by rank: keys of its top-k
+    selected: Counter[int] = field(default_factory=Counter)  # by rank: keys of its top-k
     early: int = 0  # reads of a rank, of either kind, before it had stored this step's tokens
-    lost: Counter = field(default_factory=Counter)  # by kind of pool: tokens out of place after a step, per layer and rank
+    lost: Counter[str] = field(default_factory=Counter)  # by kind of pool: tokens out of place after a step, per layer and rank
     large: int = 0  # outputs that no mean of stored rows can be
 
 
@@ -47,34 +51,34 @@ class _Counted(RankStep):
     tally: Tally = field(default_factory=Tally)
     stored: set[str] = field(default_factory=set)
 
-    def write_ckv(self, locs, raw=False):
+    def write_ckv(self, locs: torch.Tensor, raw: bool = False) -> None:
         self.stored.add("ckv")
         super().write_ckv(locs, raw)
 
-    def write_index_k(self, locs):
+    def write_index_k(self, locs: torch.Tensor) -> None:
         self.stored.add("index_k")
         super().write_index_k(locs)
 
-    def select_paged(self):
+    def select_paged(self) -> torch.Tensor:
         return self._selected(super().select_paged())
 
-    def select_ragged(self):
+    def select_ragged(self) -> torch.Tensor:
         return self._selected(super().select_ragged())
 
-    def attend(self, rows, counts):
+    def attend(self, rows: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         self.tally.early += "ckv" not in self.stored
         column = torch.arange(rows.shape[-1], device=rows.device)
         self.tally.read += int(((rows >= 0) & (column < counts[:, None])).sum())
         return super().attend(rows, counts)
 
-    def _selected(self, positions):
+    def _selected(self, positions: torch.Tensor) -> torch.Tensor:
         self.tally.early += "index_k" not in self.stored
         self.tally.selected[self.rank] += int((positions >= 0).sum())
         return positions
 
 
-def _counted(path, tally: Tally):
-    def counted(step: LayerStep):
+def _counted(path: Wiring, tally: Tally) -> Wiring:
+    def counted(step: LayerStep) -> list[torch.Tensor]:
         ranks = [_Counted(**vars(rank), tally=tally) for rank in step.ranks]
         outs = path(LayerStep(step.shared, step.batch, ranks, step.layer))
         for rank in ranks:
@@ -107,11 +111,11 @@ def serve(
     chunk: int = 64,
     draft: int = 0,
     mixed: bool = False,
-    paths: Mapping[str, Callable] | None = None,
+    paths: Mapping[str, Callable[..., Any]] | None = None,
     device: str = "cpu",
     kernels: bool = False,
     typed: bool = False,
-) -> dict:
+) -> dict[str, Any]:
     """Answer ``rounds`` of prompts (token ids), the prompts of a round at once, ``new`` tokens each.
 
     ``high``: the pool is just large enough, so that most locs lie beyond one rank's rows. Otherwise one rank's rows cover all
@@ -136,7 +140,7 @@ def serve(
         return _answered(engine, rounds, new, mixed, tally)
 
 
-def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str, Tally]) -> dict:
+def _answered(engine: Engine, rounds: Rounds, new: int, mixed: bool, tally: Mapping[str, Tally]) -> dict[str, Any]:
     tokens, died = [], ""
     for prompts in rounds:
         requests = []
@@ -165,7 +169,7 @@ def _answered(engine: Engine, rounds, new: int, mixed: bool, tally: Mapping[str,
     }
 
 
-def first_misuse(**given) -> str:
+def first_misuse(**given: Any) -> str:
     """Return what the typed spaces say of a wiring on the same rounds: the first index of a wrong space, or ""."""
     try:
         serve(**given, typed=True)

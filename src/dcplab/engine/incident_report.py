@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from dcplab.engine import defects as switches
 from dcplab.engine.configurator import ServerConfig
@@ -85,7 +86,7 @@ def _said(access: Access | None) -> str:
     return f"{access.sentence()} That is byte {access.byte:,} of the rank's memory: {access.hits[0].region}."
 
 
-def access_data(access: Access | None) -> dict | None:
+def access_data(access: Access | None) -> dict[str, Any] | None:
     """An access as plain data."""
     if access is None:
         return None
@@ -108,7 +109,7 @@ def access_data(access: Access | None) -> dict | None:
     }
 
 
-def outcome_data(out: Outcome) -> dict:
+def outcome_data(out: Outcome) -> dict[str, Any]:
     """An outcome as plain data."""
     return {
         "verdict": out.verdict,
@@ -150,13 +151,13 @@ def counts(out: Outcome, when: str) -> str:
     return right_of(({"when": a.when, "right": a.right} for a in out.answers), when)
 
 
-def right_of(answers: Iterable[Mapping], when: str) -> str:
+def right_of(answers: Iterable[Mapping[str, Any]], when: str) -> str:
     """The same of answers as `outcome_data` has them."""
     given = [a["right"] for a in answers if a["when"] == when]
     return f"{sum(given)}/{len(given)}" if given else "-"
 
 
-def grid(header: Sequence[str], rows: Sequence[Sequence]) -> list[str]:
+def grid(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     """A table in columns, numbers as they come."""
     table = [[str(c) for c in r] for r in (header, *rows)]
     widths = [max(len(r[i]) for r in table) for i in range(len(header))]

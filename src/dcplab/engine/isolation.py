@@ -47,7 +47,7 @@ COLOURS = {
 }
 
 
-def one(fields: Mapping, defects: Sequence[str], level: str, stored: bool, neighbours: bool) -> dict:
+def one(fields: Mapping[str, Any], defects: Sequence[str], level: str, stored: bool, neighbours: bool) -> dict[str, Any]:
     """A row: the story on a fresh server with these defects, in this process. ``fields``: those of an `options.Wish`."""
     wish = options.Wish(**fields)
     device = options.device(wish)
@@ -66,14 +66,14 @@ def one(fields: Mapping, defects: Sequence[str], level: str, stored: bool, neigh
     return row
 
 
-def died(defects: Sequence[str], level: str, why: str, seconds: float) -> dict:
+def died(defects: Sequence[str], level: str, why: str, seconds: float) -> dict[str, Any]:
     """The row of a server whose process ended before its story did."""
     nothing = {"answers": [], "largest_loc": -1, "first_misuse": None, "first_outside": None, "monitor": None}
     outcome = {"verdict": "died", "why": why, **nothing, "seconds": round(seconds, 3)}
     return {"defects": list(defects), "level": level, "outcome": outcome}
 
 
-def key(row: Mapping) -> tuple[frozenset[str], str]:
+def key(row: Mapping[str, Any]) -> tuple[frozenset[str], str]:
     """What tells a row from another of the same server."""
     return frozenset(row["defects"]), row["level"]
 
@@ -87,13 +87,13 @@ def sources() -> str:
     return digest.hexdigest()[:16]
 
 
-def in_order(rows: Iterable[Mapping]) -> list[Mapping]:
+def in_order(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Level by level, subsets from no patch to all of them."""
     subsets = {left: i for i, left in enumerate(scenario.isolate_subsets())}
     return sorted(rows, key=lambda row: (scenario.LEVELS.index(row["level"]), subsets[frozenset(row["defects"])]))
 
 
-def cells(row: Mapping) -> tuple[str, ...]:
+def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """A row as strings, in the order of `COLUMNS`. ``keys``: valid keys summed over ranks, for each that was selected."""
     out = row["outcome"]
     m = out["monitor"]
@@ -110,7 +110,7 @@ def cells(row: Mapping) -> tuple[str, ...]:
     )
 
 
-def as_text(rows: Sequence[Mapping], note: str) -> str:
+def as_text(rows: Sequence[Mapping[str, Any]], note: str) -> str:
     marks = {"yes": "+", "no": "."}
     table = [tuple(marks.get(c, c) if i < len(switches.PATCHES) else c for i, c in enumerate(cells(r))) for r in rows]
     lines = [note, "Patches: + applied, . not.", "", *incident_report.grid(COLUMNS[:-1], [t[:-1] for t in table])]
@@ -120,7 +120,7 @@ def as_text(rows: Sequence[Mapping], note: str) -> str:
     )
 
 
-def as_csv(rows: Sequence[Mapping]) -> str:
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -128,11 +128,11 @@ def as_csv(rows: Sequence[Mapping]) -> str:
     return out.getvalue()
 
 
-def as_json(rows: Sequence[Mapping], head: Mapping) -> str:
+def as_json(rows: Sequence[Mapping[str, Any]], head: Mapping[str, Any]) -> str:
     return json.dumps({**head, "runs": list(rows)}, indent=1)
 
 
-def as_html(rows: Sequence[Mapping], note: str) -> str:
+def as_html(rows: Sequence[Mapping[str, Any]], note: str) -> str:
     head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
     body = "".join(
         f'<tr style="background:{COLOURS[r["outcome"]["verdict"]]};color:#111">'

@@ -13,6 +13,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -36,7 +37,7 @@ PARTS = {
 }
 
 
-def answer(paths: Mapping[str, Callable], look: bool = False, **given) -> dict:
+def answer(paths: Mapping[str, Callable[..., Any]], look: bool = False, **given: Any) -> dict[str, Any]:
     """`served.serve` with a learner's ``paths`` ("decode", "verify", "extend", "draft"; the others are the standard ones) over
     the functions that came along. ``look``: print what the typed spaces say of the wiring."""
     torch.set_num_threads(1)
@@ -52,9 +53,9 @@ def answer(paths: Mapping[str, Callable], look: bool = False, **given) -> dict:
     return out
 
 
-def load(sources: Mapping[str, str]) -> dict[str, Callable]:
+def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
     """Part -> source, to the functions by name. Each part is a module of its own, with a file that Triton can read."""
-    found: dict[str, Callable] = {}
+    found: dict[str, Callable[..., Any]] = {}
     for part, source in sources.items():
         path = Path.cwd() / f"own_{part}.py"
         path.write_text(source, encoding="utf-8")
@@ -66,7 +67,7 @@ def load(sources: Mapping[str, str]) -> dict[str, Callable]:
     return found
 
 
-def _checked(path: Callable) -> Callable:
+def _checked(path: Callable[..., Any]) -> Callable[..., Any]:
     """A learner's path, which must give what a path gives. Where it does not, the sentence is about that."""
     name = getattr(path, "__name__", "the path")
 
@@ -104,7 +105,7 @@ def _alone() -> Iterator[None]:
         sys.modules.update(course)
 
 
-def operations(functions: Mapping[str, Callable]) -> dict[str, Callable]:
+def operations(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
     """Functions by the exercises' names -> operations by the names of `ops`, for ``ops.using``."""
     made = {name: f for name, f in functions.items() if name in _SAME}
     for name, (operation, adapt) in _ADAPTED.items():
@@ -113,8 +114,8 @@ def operations(functions: Mapping[str, Callable]) -> dict[str, Callable]:
     return made
 
 
-def _write_ckv(kernel):
-    def write(kv, src, locs, dcp_rank=0, dcp_size=1):
+def _write_ckv(kernel: Any) -> Callable[..., None]:
+    def write(kv: torch.Tensor, src: torch.Tensor, locs: torch.Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
         n = len(locs)
         sizes = dict(DIM=src.shape[1], DCP_RANK=dcp_rank, DCP_SIZE=dcp_size, ROWS=ROWS)
         kernel[(-(-n // ROWS),)](kv, src, locs.contiguous(), n, kv.stride(0), src.stride(0), **sizes)
@@ -122,8 +123,8 @@ def _write_ckv(kernel):
     return write
 
 
-def _write_index_k(kernel):
-    def write(buf, keys, scales, locs, page_size):
+def _write_index_k(kernel: Any) -> Callable[..., None]:
+    def write(buf: torch.Tensor, keys: torch.Tensor, scales: torch.Tensor, locs: torch.Tensor, page_size: int) -> None:
         n, dim = keys.shape
         given = (buf, buf.view(torch.float32), keys.contiguous().view(torch.uint8), scales.contiguous(), locs.contiguous(), n)
         kernel[(-(-n // ROWS),)](*given, PAGE_SIZE=page_size, DIM=dim, ROWS=ROWS)

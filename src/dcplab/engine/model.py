@@ -76,7 +76,7 @@ class Model:
     """``layers`` DSA layers over a vocabulary of ``words`` ids. Holds no state: caches and convolution state are the
     arena's."""
 
-    def __init__(self, layers: int, words: int, heads: int, index_heads: int, device, dtype: torch.dtype):
+    def __init__(self, layers: int, words: int, heads: int, index_heads: int, device: torch.device, dtype: torch.dtype):
         self.layers, self.heads, self.index_heads, self.dtype = layers, heads, index_heads, dtype
         self.codes = signs(torch.arange(words, device=device), salt=1)
         unit = 1 / BITS

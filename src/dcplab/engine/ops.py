@@ -10,8 +10,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from dcplab.engine import index_spaces
 
@@ -40,13 +43,13 @@ _NAMES = {"write_ckv": "write_ckv_norope"}  # where the kernel is called otherwi
 
 
 @functools.cache
-def kernel(name: str):
+def kernel(name: str) -> Callable[..., Any]:
     """The GPU kernel's Python entry. Imported on first use: TileLang takes seconds, and the CPU has no need of it."""
     return getattr(importlib.import_module(f"dcp_kernels.{HOMES[name]}"), _NAMES.get(name, name))
 
 
 @functools.cache
-def _reference(name: str):
+def _reference(name: str) -> Callable[..., Any]:
     return getattr(importlib.import_module("dcp_kernels.reference"), _NAMES.get(name, name))
 
 
@@ -54,7 +57,7 @@ _interpreting = False
 
 
 @contextlib.contextmanager
-def kernels_on_cpu():
+def kernels_on_cpu() -> Iterator[None]:
     """In here a CPU runs the real kernels too: Triton's interpreted (the process must have started with
     ``TRITON_INTERPRET=1``), TileLang's through its C target. Slow, and for what these can compute: float32 c-KV, 16 heads,
     pages of 64."""
@@ -66,11 +69,11 @@ def kernels_on_cpu():
         _interpreting = before
 
 
-_given: dict = {}
+_given: dict[str, Callable[..., Any]] = {}
 
 
 @contextlib.contextmanager
-def using(**functions):
+def using(**functions: Callable[..., Any]) -> Iterator[None]:
     """In here these do the operations of their names in place of the course's: those of `learner_ops.py`. They take and
     give what the functions of this module of the same names do."""
     global _given
@@ -81,7 +84,7 @@ def using(**functions):
         _given = before
 
 
-def _pick(name: str, at: torch.Tensor):
+def _pick(name: str, at: Tensor) -> Callable[..., Any]:
     if name in _given:
         return _given[name]
     if at.device.type == "cuda" or _interpreting:
@@ -89,55 +92,65 @@ def _pick(name: str, at: torch.Tensor):
     return _CPU.get(name) or _reference(name)
 
 
-def write_ckv(kv, src, locs, dcp_rank=0, dcp_size=1):
+def write_ckv(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
     _pick("write_ckv", kv)(kv, src, locs, dcp_rank, dcp_size)
 
 
-def write_index_k(buf, keys, scales, locs, page_size):
+def write_index_k(buf: Tensor, keys: Tensor, scales: Tensor, locs: Tensor, page_size: int) -> None:
     _pick("write_index_k", buf)(buf, keys, scales, locs, page_size)
 
 
-def read_index_k(buf, locs, page_size):
+def read_index_k(buf: Tensor, locs: Tensor, page_size: int) -> tuple[Tensor, Tensor]:
     return _pick("read_index_k", buf)(buf, locs, page_size)
 
 
-def indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size):
+def indexer_logits_paged(
+    q: Tensor, weights: Tensor, buf: Tensor, page_table: Tensor, seq_lens: Tensor, page_size: int
+) -> Tensor:
     q = q.half() if _interpreting else q  # the C target knows no fp8, and half holds every e4m3 value
     return _pick("indexer_logits_paged", buf)(q, weights, buf, page_table, seq_lens, page_size)
 
 
-def indexer_logits_ragged(q, weights, keys, scales, ks, ke):
+def indexer_logits_ragged(q: Tensor, weights: Tensor, keys: Tensor, scales: Tensor, ks: Tensor, ke: Tensor) -> Tensor:
     if _interpreting:
         q, keys = q.half(), keys.half()
     return _pick("indexer_logits_ragged", keys)(q, weights, keys, scales, ks, ke)
 
 
-def topk_select(logits, topk, ks=None, ke=None):
+def topk_select(logits: Tensor, topk: int, ks: Tensor | None = None, ke: Tensor | None = None) -> Tensor:
     return _pick("topk_select", logits)(logits, topk, ks, ke)
 
 
-def topk_to_paged(topk_pos, req_of_token, req_to_token):
+def topk_to_paged(topk_pos: Tensor, req_of_token: Tensor, req_to_token: Tensor) -> Tensor:
     return _pick("topk_to_paged", topk_pos)(topk_pos, req_of_token, req_to_token)
 
 
-def topk_to_ragged(topk_pos, req_of_token, cu_seqlens_k):
+def topk_to_ragged(topk_pos: Tensor, req_of_token: Tensor, cu_seqlens_k: Tensor) -> Tensor:
     return _pick("topk_to_ragged", topk_pos)(topk_pos, req_of_token, cu_seqlens_k)
 
 
-def localize_topk(topk_locs, dcp_rank, dcp_size):
+def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tensor, Tensor]:
     return _pick("localize_topk", topk_locs)(topk_locs, dcp_rank, dcp_size)
 
 
-def merge_lse(outs, lses):
+def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
     out, lse = _pick("merge_lse", outs)(outs, lses)
     return out.float(), lse.float()
 
 
-def assemble_ragged(shards, extend, prefix_lens, starts, extend_lens, dcp_size, total):
+def assemble_ragged(
+    shards: Tensor,
+    extend: Tensor,
+    prefix_lens: Tensor,
+    starts: Tensor,
+    extend_lens: Tensor,
+    dcp_size: int,
+    total: int,
+) -> Tensor:
     return _pick("assemble_ragged", shards)(shards, extend, prefix_lens, starts, extend_lens, dcp_size, total)
 
 
-def interleave_shards(shards, prefix_lens, starts, dcp_size, total):
+def interleave_shards(shards: Tensor, prefix_lens: Tensor, starts: Tensor, dcp_size: int, total: int) -> Tensor:
     """Gathered shards ``[D, rows, V]`` -> the prefixes in position order ``[total, V]``: a workspace without new tokens."""
     if "interleave_shards" in _given:
         return _given["interleave_shards"](shards, prefix_lens, starts, dcp_size, total)
@@ -145,32 +158,32 @@ def interleave_shards(shards, prefix_lens, starts, dcp_size, total):
     return assemble_ragged(shards, shards.new_empty(0, shards.shape[2]), prefix_lens, starts, nothing, dcp_size, total)
 
 
-def join_ragged(prefix, extend, prefix_lens, extend_lens, total):
+def join_ragged(prefix: Tensor, extend: Tensor, prefix_lens: Tensor, extend_lens: Tensor, total: int) -> Tensor:
     """Prefixes in position order and new tokens -> ``[prefix_0; extend_0; prefix_1; extend_1; ...]``: one rank's shards."""
     if "join_ragged" in _given:
         return _given["join_ragged"](prefix, extend, prefix_lens, extend_lens, total)
     return assemble_ragged(prefix[None], extend, prefix_lens, torch.zeros_like(prefix_lens), extend_lens, 1, total)
 
 
-def localize(locs, dcp_rank, dcp_size):
+def localize(locs: Tensor, dcp_rank: int, dcp_size: int) -> Tensor:
     """Locs of any shape -> this rank's rows or -1, in place: what a reader needs that keeps the order."""
     return _given.get("localize", index_spaces.localize)(locs, dcp_rank, dcp_size)
 
 
-def gather_rows(pool, rows):
+def gather_rows(pool: Tensor, rows: Tensor) -> Tensor:
     return _pick("gather_rows", pool)(pool, rows)
 
 
-def scatter_rows(pool, saved, rows):
+def scatter_rows(pool: Tensor, saved: Tensor, rows: Tensor) -> None:
     _pick("scatter_rows", pool)(pool, saved, rows)
 
 
-def attend_rows(q, kv, indices, counts, sm_scale):
+def attend_rows(q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None, sm_scale: float) -> tuple[Tensor, Tensor]:
     """Decode and verify: few queries, rows of this rank's pool."""
     return _pick("sparse_mla_decode", kv)(q, kv, indices, counts, sm_scale)
 
 
-def attend_ragged(q, kv, indices, counts, sm_scale):
+def attend_ragged(q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None, sm_scale: float) -> tuple[Tensor, Tensor]:
     """Extend: many queries, ragged indices of the workspace."""
     return _pick("sparse_mla_extend", kv)(q, kv, indices, counts, sm_scale)
 
@@ -178,13 +191,15 @@ def attend_ragged(q, kv, indices, counts, sm_scale):
 # The CPU's float operations: float32, over whole batches.
 
 
-def _logits(q, weights, keys, scales):
+def _logits(q: Tensor, weights: Tensor, keys: Tensor, scales: Tensor) -> Tensor:
     """``q [T, Hi, 128]``, ``keys [..., K, 128]`` (shared, or one set a query), ``scales [..., K]`` -> ``[T, K]``."""
     dots = torch.matmul(q.float(), keys.float().transpose(-1, -2)).relu_()  # [T, Hi, K]
     return (weights.float()[..., None] * dots).sum(-2) * scales
 
 
-def _indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size):
+def _indexer_logits_paged(
+    q: Tensor, weights: Tensor, buf: Tensor, page_table: Tensor, seq_lens: Tensor, page_size: int
+) -> Tensor:
     tokens, pages = page_table.shape
     position = torch.arange(pages * page_size)
     locs = page_table.to(torch.int64)[:, position // page_size] * page_size + position % page_size
@@ -194,13 +209,13 @@ def _indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size):
     return torch.where(inside, logits, MINUS_INF)
 
 
-def _indexer_logits_ragged(q, weights, keys, scales, ks, ke):
+def _indexer_logits_ragged(q: Tensor, weights: Tensor, keys: Tensor, scales: Tensor, ks: Tensor, ke: Tensor) -> Tensor:
     column = torch.arange(keys.shape[0])
     inside = (column >= ks[:, None]) & (column < ke[:, None])
     return torch.where(inside, _logits(q, weights, keys, scales), MINUS_INF)
 
 
-def _topk_select(logits, topk, ks=None, ke=None):
+def _topk_select(logits: Tensor, topk: int, ks: Tensor | None = None, ke: Tensor | None = None) -> Tensor:
     column = torch.arange(logits.shape[1])
     valid = logits > MINUS_INF
     if ks is not None:
@@ -219,7 +234,7 @@ def _topk_select(logits, topk, ks=None, ke=None):
     return out
 
 
-def _sparse_mla(q, kv, indices, counts, sm_scale):
+def _sparse_mla(q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None, sm_scale: float) -> tuple[Tensor, Tensor]:
     k = indices.shape[1]
     valid = (indices >= 0) & (indices < kv.shape[0])
     if counts is not None:
@@ -237,7 +252,7 @@ def _sparse_mla(q, kv, indices, counts, sm_scale):
     return out[..., : min(width, 512)], lse * LOG2_E
 
 
-_CPU = {
+_CPU: dict[str, Callable[..., Any]] = {
     "indexer_logits_paged": _indexer_logits_paged,
     "indexer_logits_ragged": _indexer_logits_ragged,
     "topk_select": _topk_select,

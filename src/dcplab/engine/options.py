@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -78,7 +79,7 @@ def config(wish: Wish) -> ServerConfig:
     return built
 
 
-def on_every_rank(wish: Wish, work: Callable, *given) -> None:
+def on_every_rank(wish: Wish, work: Callable[..., None], *given: Any) -> None:
     """Call ``work(wish, *given)`` in each process the ranks need: here, or, for gloo outside ``torchrun``, in one new process a
     rank."""
     if device(wish) == "cpu":
@@ -92,7 +93,7 @@ def on_every_rank(wish: Wish, work: Callable, *given) -> None:
         work(wish, *given)
 
 
-def _one_rank(rank: int, wish: Wish, port: int, work: Callable, given: tuple) -> None:
+def _one_rank(rank: int, wish: Wish, port: int, work: Callable[..., None], given: tuple[Any, ...]) -> None:
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(wish.dcp_size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     torch.set_num_threads(wish.threads)
     work(wish, *given)

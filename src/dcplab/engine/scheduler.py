@@ -7,7 +7,7 @@ Stands for SGLang's scheduler. Everything here is host bookkeeping in requests, 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -147,7 +147,7 @@ class Engine:
         self.req_to_token_pool.free(request.held_req_pool_idx)
         return whole
 
-    def run(self, progress=None) -> None:
+    def run(self, progress: Callable[[Engine], None] | None = None) -> None:
         """Step until nothing is left to do. ``progress(engine)`` is called after each step."""
         while self.busy:
             self.step()
@@ -177,7 +177,7 @@ class Engine:
         return self._finish()
 
     @contextmanager
-    def _mortal(self):
+    def _mortal(self) -> Iterator[None]:
         """What kills a server kills it for good."""
         if self.dead:
             raise ServerCrash(f"The server is dead: {self.dead}")

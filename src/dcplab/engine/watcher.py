@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import torch
 
@@ -30,6 +31,9 @@ class OutsideError(IndexError):
     def __init__(self, access: Access):
         self.access = access
         super().__init__(access.sentence())
+
+
+Index = TypeVar("Index", int, torch.Tensor)
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class Watcher:
     step: int = 0
     phase: str = "start"
     trusted: frozenset[str] = frozenset()
-    tap: Callable | None = None  # told of every access before it is judged: (rank, buffer, index, op, write, locs)
+    tap: Callable[..., Any] | None = None  # told of every access before it is judged: (rank, buffer, index, op, write, locs)
     first_misuse: Access | None = None
     first_outside: Access | None = None
     first_unmapped: Access | None = None
@@ -155,7 +159,9 @@ class Watcher:
     def _same(self, given: Space | None, needed: Space) -> bool:
         return given is needed or (self.dcp_size == 1 and {given, needed} == {Space.LOC, Space.ROW})
 
-    def _note(self, arena, rank, buffer: Buffer, index, op, write, locs) -> None:
+    def _note(
+        self, arena: Arena, rank: int, buffer: Buffer, index: torch.Tensor, op: str, write: bool, locs: torch.Tensor | None
+    ) -> None:
         flat = index.reshape(-1).to(torch.int64)
         used = flat >= 0
         if not bool(used.any()):
@@ -178,7 +184,20 @@ class Watcher:
             self._holds[key] = torch.full((buffer.slots,), -1, dtype=torch.int64, device=arena.bytes.device)
         return self._holds[key]
 
-    def _wrong(self, arena, rank, buffer, live, out, given, misuse, op, write, low, high) -> None:
+    def _wrong(
+        self,
+        arena: Arena,
+        rank: int,
+        buffer: Buffer,
+        live: torch.Tensor,
+        out: torch.Tensor,
+        given: Space | None,
+        misuse: bool,
+        op: str,
+        write: bool,
+        low: int,
+        high: int,
+    ) -> None:
         away = live[out]
         first = int(away[0]) if len(away) else None
         hits = self._hits(arena, rank, buffer, away) if len(away) else ()
@@ -251,7 +270,7 @@ class Watcher:
         return tuple(hits)
 
 
-def slot_address(buffer: Buffer, index):
+def slot_address(buffer: Buffer, index: Index) -> Index:
     """Return the byte address of a slot. In an index-K page the keys come first, one after another: a slot begins at its
     key."""
     spec = buffer.spec
