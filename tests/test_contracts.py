@@ -49,6 +49,7 @@ BROKEN = {
     "src/dcplab/errors.py": ("import os,sys\n", "ruff check"),
     "src/dcplab/paths.py": ("x = [1,2]\n", "ruff format"),
     "src/dcplab/mode.py": ("from dcplab import lab as _lab  # noqa: E402, F401\n", "lint-imports"),
+    "src/dcplab/ended.py": ("def _wrong(x: int) -> str:\n    return x\n", "mypy"),
     "src/dcplab/doctor.py": ("import yaml  # noqa: E402, F401\n", "deptry"),
     "environment.yml": ("  - six\n", "pins.py"),
 }
