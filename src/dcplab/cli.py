@@ -15,7 +15,7 @@ import pkgutil
 import sys
 from types import ModuleType
 
-from dcplab import __version__, commands, ended
+from dcplab import __version__, commands, ended, settings
 from dcplab.errors import CourseError
 
 # The order of the help text: what a learner needs first.
@@ -71,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if os.environ.get("DCPLAB_DEBUG") == "1":
+        if settings.debug():
             raise
         if lost := ended.lost(str(error)):
             return _failed(f"{ended.poisoned(lost)} Nothing of this run counts; start it again. (DCPLAB_DEBUG=1 shows where)")

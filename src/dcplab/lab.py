@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dcplab import checking, ended, mode, prediction
+from dcplab import checking, ended, mode, prediction, settings
 from dcplab import progress as progress_file
 from dcplab.course import catalog
 from dcplab.course.model import CheckResult, Part
@@ -221,7 +221,7 @@ def _carried(part: Part, program: Program) -> Program:
 
 def _of_other_cases(result: CheckResult) -> str:
     """Warn that the answer is about another learner's cases. `grade` shows the instructor the same."""
-    if result.case_seed is None or os.environ.get("NBGRADER_EXECUTION"):
+    if result.case_seed is None or settings.graded_by_nbgrader():
         return ""
     from dcplab import investigate
 
@@ -234,7 +234,7 @@ def _of_other_cases(result: CheckResult) -> str:
 def _present(result: CheckResult) -> Checked | float:
     """Return the value of a check cell. nbgrader scores a cell by its value and its errors, so the value depends on who runs
     it."""
-    who = os.environ.get("NBGRADER_EXECUTION")
+    who = settings.graded_by_nbgrader()
     if who == "autograde":
         # Only a plain float counts as partial credit for nbgrader; False, None or an object would count as all points.
         print(check_result.text(result))

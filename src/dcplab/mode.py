@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from dcplab import settings
 from dcplab.errors import CourseError
 
 
@@ -34,9 +35,7 @@ def current() -> Mode:
 
     ``DCPLAB_MODE=cpu`` asks for the CPU on a GPU machine; ``gpu`` is a CourseError where there is none.
     """
-    asked = os.environ.get("DCPLAB_MODE", "").lower()
-    if asked not in ("", "cpu", "gpu"):
-        raise CourseError(f"DCPLAB_MODE is {asked!r}; it must be 'cpu' or 'gpu'.")
+    asked = settings.mode()
     if asked == "cpu":
         return Mode("cpu", "DCPLAB_MODE=cpu asks for it.", cpu_name())
     missing = _why_no_gpu()

@@ -6,12 +6,11 @@ is said so, and the course's own function does its work. The choice lasts as lon
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from dcplab import checking, mode, paths
+from dcplab import checking, mode, paths, settings
 from dcplab.course import catalog
 from dcplab.engine import learner_ops
 from dcplab.errors import CourseError
@@ -28,7 +27,7 @@ def take(parts: Iterable[str], say: Callable[[str], None]) -> str:
     _taken.clear()
     if asked == ["none"]:
         return "The course's own functions are used for everything."
-    if os.environ.get("NBGRADER_EXECUTION"):
+    if settings.graded_by_nbgrader():
         return "A notebook is graded alone: the course's own functions are used for everything."
     if unknown := [p for p in asked if p not in learner_ops.PARTS]:
         raise CourseError(f"The path runs no function of part {unknown[0]!r}; it runs those of {', '.join(learner_ops.PARTS)}.")

@@ -11,13 +11,12 @@ import contextlib
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dcplab import paths
+from dcplab import files, paths
 
 if TYPE_CHECKING:
     from dcplab.course.catalog import Lab
@@ -167,17 +166,7 @@ def _parse(path: Path) -> dict[str, Any] | None:
 
 
 def _write(path: Path, data: dict[str, Any]) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as f:
-            json.dump(data, f, indent=1, sort_keys=True)
-            f.flush()
-            os.fsync(f.fileno())
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+    files.replace(path, json.dumps(data, indent=1, sort_keys=True), private=True)
 
 
 @contextlib.contextmanager

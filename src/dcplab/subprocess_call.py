@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from dcplab import ended, paths
+from dcplab import ended, paths, settings
 
 # One call a line. The process is killed with its parent: PR_SET_PDEATHSIG (1), SIGKILL (9).
 _CODE = """
@@ -45,8 +45,7 @@ class Worker:
     """
 
     def __init__(self, env: Mapping[str, str | None] | None = None, before: Sequence[str] = ()):
-        path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
-        changed = {**os.environ, "PYTHONPATH": path, **(env or {})}
+        changed = {**os.environ, "PYTHONPATH": paths.python_path(), **(env or {})}
         self._errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [*before, sys.executable, "-c", _CODE],
@@ -237,7 +236,7 @@ def told(done: Mapping) -> str:
 
 def while_grading() -> bool:
     """Return True if nbgrader runs the notebook. Demonstrations that take a minute and earn no points are skipped then."""
-    return os.environ.get("NBGRADER_EXECUTION") is not None
+    return bool(settings.graded_by_nbgrader())
 
 
 def _how(status: int, stderr: str) -> str:

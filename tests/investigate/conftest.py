@@ -1,10 +1,10 @@
 import pytest
 
-from dcplab.investigate import hidden_cases
+from dcplab.engine import threads
 
 
 @pytest.fixture(autouse=True)
 def one_thread():
     """Small tensors, two cores, other workers: more threads only wait for each other."""
-    with hidden_cases.one_thread():
+    with threads.one_thread():
         yield

@@ -3,7 +3,7 @@
 import pytest
 
 from dcplab import investigate
-from dcplab.engine import index_spaces
+from dcplab.engine import index_spaces, threads
 from dcplab.errors import CourseError
 from dcplab.investigate import diagnose_by_rule, hidden_cases, incidents, records
 from dcplab.investigate.records import FIELDS, HEADINGS
@@ -13,7 +13,7 @@ SEED = 3
 
 @pytest.fixture(scope="module")
 def run():
-    with hidden_cases.one_thread():
+    with threads.one_thread():
         return investigate.incident(SEED)
 
 

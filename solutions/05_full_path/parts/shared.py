@@ -36,8 +36,8 @@ def serve_with(entry, role, rounds, new, dcp_size, options):
 
 def one_rank(role, rounds, new, dcp_size, options):
     """What the same server says with one rank, where there is nothing to wire wrongly."""
-    from dcplab.demos.server import one_thread
     from dcplab.engine import harness
+    from dcplab.engine.threads import one_thread
 
     with one_thread():
         return harness.serve(rounds, new, 1, **{k: v for k, v in options.items() if k not in ("look", "high")})

@@ -106,8 +106,7 @@ def stamped(nb: NotebookNode, where: mode.Mode, versions: Mapping[str, str]) -> 
 
 def _environment(state: str) -> dict[str, str]:
     """Return the kernel's environment: this checkout importable, and a state folder of its own."""
-    importable = [str(Path(__file__).resolve().parents[2]), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, importable)), "DCPLAB_STATE": state}
+    return os.environ | {"PYTHONPATH": paths.python_path(), "DCPLAB_STATE": state}
 
 
 def _outcomes(state: Path, lab: str) -> dict[str, str]:

@@ -41,8 +41,7 @@ def run(args: argparse.Namespace) -> int:
     if args.name not in found:
         raise CourseError(f"there is no bench {args.name!r}; there are {', '.join(found) or 'none'}.")
     # A process of its own: a bench chooses how Triton runs before anything imports it.
-    sources = [str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sources))}
+    env = os.environ | {"PYTHONPATH": paths.python_path()}
     status = subprocess.run([sys.executable, str(found[args.name]), *args.words], env=env).returncode
     if status:
         raise CourseError(f"the bench {args.name} ended with status {status}.")

@@ -24,12 +24,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import json
-    import os
     import sys
 
+    from dcplab import settings
     from dcplab.sandbox import pool
 
-    if os.environ.get("DCPLAB_MODE") == "cpu" or not Path("/dev/nvidiactl").exists():
+    if settings.mode() == "cpu" or not Path("/dev/nvidiactl").exists():
         pool.warm("cpu")  # it imports torch while this process does
     from dcplab import checking, progress
     from dcplab.course import catalog

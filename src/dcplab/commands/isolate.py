@@ -188,8 +188,8 @@ def _kept(path: Path, server: Mapping) -> list[dict]:
 
 def _write(forms: list, table: list) -> None:
     """Every file that was asked for, whole: a run that is killed leaves the one before."""
+    from dcplab import files
+
     for path, form in forms:
         if path:
-            part = Path(f"{path}.part")
-            part.write_text(form(table), encoding="utf-8")
-            os.replace(part, path)
+            files.replace(path, form(table))

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from dcplab.demos.server import one_thread
 from dcplab.engine import backend
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.request import Request
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.threads import one_thread
 
 # Pages of 4 rows on two ranks. Two layers, since a word takes two looks: the first finds the place, the second reads the word
 # there.

@@ -183,10 +183,9 @@ def ranks(kind: str, dcp_size: int, processes: int, told: Callable[[str, int], N
 
 
 def _start(kind: str, dcp_size: int, rank: int, processes: int, port: int, folder: Path) -> subprocess.Popen:
-    path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
     env = {
         **os.environ,
-        "PYTHONPATH": path,
+        "PYTHONPATH": paths.python_path(),
         "RANK": str(rank),
         "LOCAL_RANK": str(rank),
         "WORLD_SIZE": str(processes),

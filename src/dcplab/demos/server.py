@@ -7,10 +7,7 @@ checks the allocation's bounds. So this needs no process of its own and no GPU.
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
-
-import torch
 
 from dcplab.engine import defects as switches
 from dcplab.engine import scenario, tokenizer
@@ -19,6 +16,7 @@ from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.space_tags import SpaceError
+from dcplab.engine.threads import one_thread
 from dcplab.present.display import Shown
 
 ACTS = {"fresh": "just started", "long": "two long requests", "again": "asked again"}
@@ -111,14 +109,3 @@ def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
         note = "  beyond index-K" if beyond else ""
         lines.append(f"{number:>8}{through:>15}{used:>18}{held_loc if held_loc >= 0 else 'none':>18}{note}")
     return Shown("\n".join(lines))
-
-
-@contextlib.contextmanager
-def one_thread():
-    """Run torch with one thread. The tensors are tiny; more threads would only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

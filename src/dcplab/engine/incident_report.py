@@ -136,7 +136,7 @@ def outcome_data(out: Outcome) -> dict[str, Any]:
     }
 
 
-def short(access: Mapping | None) -> str:
+def short(access: Mapping[str, Any] | None) -> str:
     """An access as `access_data` has it, in a few words: phase, op, buffer, and the index that was wrong with what there is."""
     if access is None:
         return "-"

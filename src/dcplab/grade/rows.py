@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dcplab import progress
+from dcplab import files, progress
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
 
@@ -130,18 +129,7 @@ def check_writable(path: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Replace ``path`` whole or not at all, so that a reader never sees half a file."""
-    if path.exists() and not path.is_file():  # /dev/stdout or a named pipe: cannot be replaced
-        path.write_text(text, encoding="utf-8")
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name[:40]}."
-    )  # readable by its owner alone: these are grades
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as out:
-            out.write(text)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    """Replace ``path`` whole or not at all. Readable by its owner alone: these are grades."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+    files.replace(path, text, private=True)

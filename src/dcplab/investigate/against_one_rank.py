@@ -17,6 +17,7 @@ from dcplab.engine import ops
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.request import Request
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.threads import one_thread
 from dcplab.investigate import hidden_cases, local_faults
 from dcplab.investigate.hidden_cases import Setup
 from dcplab.investigate.local_faults import Fault
@@ -92,7 +93,7 @@ def _play(setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int],
         words = tuple(tuple(r.output) for r in requests.values())
         after(Step(engine.watcher.phase, values, _held(engine), words))
 
-    with hidden_cases.one_thread():
+    with one_thread():
         hidden_cases.play(local_faults.engine(config, fault, note, capture=True), setup, step)
 
 

@@ -13,13 +13,9 @@ server.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
-
-import torch
 
 from dcplab import progress as progress_file
 from dcplab.engine import scenario
@@ -27,6 +23,7 @@ from dcplab.engine.backend import Monitor
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import Access
 from dcplab.errors import CourseError
 from dcplab.investigate import local_faults, progress_line
@@ -168,14 +165,3 @@ def truth_of(run: Run) -> dict:
         "rows_available": access.slots,
         "defect": ",".join(sorted(run.setup.fault.defects)),
     }
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Run torch with one thread. The tensors are tiny; more threads would only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

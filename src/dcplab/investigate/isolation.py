@@ -14,6 +14,7 @@ from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.defects import PATCHES
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.threads import one_thread
 from dcplab.errors import CourseError
 from dcplab.investigate import hidden_cases
 from dcplab.investigate.isolation_explained import because
@@ -128,7 +129,7 @@ _ran: dict[Row, Result] = {}
 
 
 def _run(row: Row) -> Result:
-    with hidden_cases.one_thread():
+    with one_thread():
         engine = Engine(SERVER, frozenset(PATCHES) - row.patches, Local(SERVER.dcp_size))
         out = scenario.story(engine, row.level, stored=True)
     fresh, long, again = (incident_report.counts(out, act) for act in ("fresh", "long", "again"))

@@ -65,7 +65,6 @@ class Job:
     """``./course`` with some words, until it ends or is stopped. ``says(line)`` gets each progress line as it comes."""
 
     def __init__(self, words: Sequence[str], says: Callable[[str], None]):
-        path = os.pathsep.join([str(paths.root() / "src"), str(paths.root() / "kernels"), os.environ.get("PYTHONPATH", "")])
         self.stopped = False
         self._process = subprocess.Popen(
             [sys.executable, "-c", _LAUNCH, *words],
@@ -74,7 +73,7 @@ class Job:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": paths.python_path()},
             start_new_session=True,
         )
         self._says, self._errors = says, []

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dcplab.engine.space_tags import SpaceError
+from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import OutsideError
 from dcplab.errors import CourseError
 from dcplab.investigate import against_one_rank, hidden_cases, local_faults, progress_line
@@ -156,7 +157,7 @@ class Case(Words):
 
     def _stopped(self, how: str) -> _Stopped:
         setup = self._run.setup
-        with progress_line.line(f"case {self.n}, {how}") as say, hidden_cases.one_thread():
+        with progress_line.line(f"case {self.n}, {how}") as say, one_thread():
             try:
                 engine = local_faults.engine(setup.config, setup.fault, **{how: True})
             except SpaceError as error:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-from dcplab import paths, progress
+from dcplab import files, paths, progress
 from dcplab.course.catalog import Lab
 from dcplab.course.model import Part
 from dcplab.errors import CourseError
@@ -115,6 +114,4 @@ def _source(cell: dict[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    new = path.with_name(f".{path.name}.new")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    files.replace(path, text)

@@ -143,7 +143,7 @@ def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
     binds = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
         binds.add("*")
-    changes, calls, passed_to, uses = set(), set(), set(), _used(top, now=True)
+    changes, calls, passed_to, uses = set[str](), set[str](), set[tuple[str, str]](), _used(top, now=True)
     for n in outer(node):
         if isinstance(n, ast.Attribute | ast.Subscript) and not isinstance(n.ctx, ast.Load):
             changes.update(_root(n))
@@ -157,7 +157,7 @@ def _effects(node: ast.stmt, text: str) -> tuple[frozenset, ...]:
             passed_to.add((n.value.func.id, ""))
     later = _used(top, now=False)
     found = (binds, changes - binds, uses, later, calls - binds, passed_to, _globals_assigned(top), _settled(node))
-    return tuple(map(frozenset, found))
+    return tuple(frozenset(part) for part in found)
 
 
 def _used(table: symtable.SymbolTable, now: bool, inside: bool = False) -> set[str]:

@@ -1,4 +1,8 @@
-"""Whose turn it is on a GPU that several people check on: lock files that all users of a machine can open."""
+"""Whose turn it is on a GPU that several people check on: lock files that all users of a machine can open.
+
+Not by filelock: it opens a lock with O_CREAT, which a sticky folder refuses for another user's file, and it holds one file
+where a turn is any of several.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dcplab.errors import CourseError
+from dcplab import settings
 
 
 @contextlib.contextmanager
@@ -23,7 +27,7 @@ def turn(mode: str, note: Callable[[str], None] | None, large: bool = False) -> 
     if mode != "gpu":
         yield
         return
-    handles = [_turn_file("large")] if large else [_turn_file(str(i)) for i in range(_turns())]
+    handles = [_turn_file("large")] if large else [_turn_file(str(i)) for i in range(settings.gpu_turns())]
     try:
         if not any(_taken(handle) for handle in handles):
             if note:
@@ -33,13 +37,6 @@ def turn(mode: str, note: Callable[[str], None] | None, large: bool = False) -> 
     finally:
         for handle in handles:
             os.close(handle)
-
-
-def _turns() -> int:
-    asked = os.environ.get("DCPLAB_GPU_TURNS", "1")
-    if not asked.isdecimal() or int(asked) < 1:
-        raise CourseError(f"DCPLAB_GPU_TURNS is {asked!r}; it must be a whole number from 1 on.")
-    return int(asked)
 
 
 def _turn_file(name: str) -> int:

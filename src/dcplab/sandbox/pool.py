@@ -211,8 +211,7 @@ def _environment(mode: str) -> dict[str, str]:
         env["CUDA_VISIBLE_DEVICES"] = ""
     if mode == "cpu":
         env["TRITON_INTERPRET"] = "1"
-    here = [str(Path(__file__).resolve().parents[2]), str(paths.root() / "kernels")]
-    env["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*here, *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]))
+    env["PYTHONPATH"] = paths.python_path()
     return env
 
 

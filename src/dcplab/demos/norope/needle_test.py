@@ -8,12 +8,12 @@ from dcplab import subprocess_call
 from dcplab.demos import progress_line
 from dcplab.demos.norope import toy_server
 from dcplab.demos.norope.toy_server import BOTH, FOUR, READERS
-from dcplab.demos.server import one_thread
 from dcplab.engine import defects as switches
 from dcplab.engine import incident_report, scenario
 from dcplab.engine.comm import Local
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import Access
 from dcplab.present.display import Shown
 

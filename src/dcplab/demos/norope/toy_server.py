@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from dcplab.demos.server import one_thread
 from dcplab.engine import backend, model, tokenizer
 from dcplab.engine.backend import LayerStep, Paths
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.threads import one_thread
 from dcplab.engine.tokenizer import Question
 
 # Four ranks, pages of 4 rows, 840 rows a rank: room for the story below one rank's rows and above them.

@@ -1,0 +1,37 @@
+"""A file replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def replace(path: Path, text: str, private: bool = False) -> None:
+    """Write ``text`` as ``path``, so that a reader sees the old file or the new one and a killed writer leaves the old.
+
+    ``private``: readable by its owner alone; else as the old file was, or as a new one would be. What UTF-8 cannot hold is
+    written as "?". A pipe or a device (``/dev/stdout``) is written to as it is. OSError as `open` raises it.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8", errors="replace", newline="")
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        if not private:
+            os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """This process's mask; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

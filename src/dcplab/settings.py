@@ -1,0 +1,51 @@
+"""What the environment says to the course, read in one place and at each use; docs/install.md lists the names.
+
+``./course`` reads two more (``DCPLAB_PYTHON``, ``DCPLAB_INSTALLER``), and a hub its own, before there is a Python to ask.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dcplab.errors import CourseError
+
+
+def root() -> Path | None:
+    """The checkout that was asked for (``DCPLAB_ROOT``)."""
+    given = os.environ.get("DCPLAB_ROOT")
+    if given and not Path(given).is_dir():
+        raise CourseError(f"DCPLAB_ROOT names {given}, which is no folder.")
+    return Path(given).resolve() if given else None
+
+
+def state_dir() -> Path | None:
+    """The folder for progress, backups and logs that was asked for (``DCPLAB_STATE``)."""
+    given = os.environ.get("DCPLAB_STATE")
+    return Path(given) if given else None
+
+
+def mode() -> str:
+    """Give "cpu" or "gpu" if that was asked for (``DCPLAB_MODE``), else ""."""
+    asked = os.environ.get("DCPLAB_MODE", "").lower()
+    if asked not in ("", "cpu", "gpu"):
+        raise CourseError(f"DCPLAB_MODE is {asked!r}; it must be 'cpu' or 'gpu'.")
+    return asked
+
+
+def gpu_turns() -> int:
+    """Answers that may be on a GPU at a time, whoever checks (``DCPLAB_GPU_TURNS``)."""
+    asked = os.environ.get("DCPLAB_GPU_TURNS", "1")
+    if not asked.isdecimal() or int(asked) < 1:
+        raise CourseError(f"DCPLAB_GPU_TURNS is {asked!r}; it must be a whole number from 1 on.")
+    return int(asked)
+
+
+def debug() -> bool:
+    """Whether an unexpected error shows its traceback (``DCPLAB_DEBUG=1``)."""
+    return os.environ.get("DCPLAB_DEBUG") == "1"
+
+
+def graded_by_nbgrader() -> str:
+    """What nbgrader runs the notebook for ("autograde", "validate"), "" where it does not. nbgrader sets the variable."""
+    return os.environ.get("NBGRADER_EXECUTION", "")
