@@ -178,7 +178,17 @@ def first_misuse(**given: Any) -> str:
     return ""
 
 
-def _server(rounds, new, dcp_size, page_size, high, chunk, draft, mixed, real) -> ServerConfig:
+def _server(
+    rounds: Rounds,
+    new: int,
+    dcp_size: int,
+    page_size: int,
+    high: bool,
+    chunk: int,
+    draft: int,
+    mixed: bool,
+    real: bool,
+) -> ServerConfig:
     """Make the server. ``real``: meet the real kernels' demands, among them heads in sixteens and pages of 64."""
     width = page_size * dcp_size
     # Every prompt keeps its own pages, for its cached tokens, its answer and a draft's guesses.
