@@ -1,4 +1,4 @@
-"""What works on this machine, and what will not and why. Every kernel it speaks of was really compiled, or run, just now."""
+"""Examines this machine: what works, what will not, and why. Every kernel that it reports on was compiled, or run, just now."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from dcplab import ended, mode, paths
 from dcplab.mode import Mode
 
 GIB = 1 << 30
-DISK_GIB, MEMORY_GIB = 2, 4  # room for kernel caches and a notebook; a kernel with torch, a fork server, a child
+DISK_GIB, MEMORY_GIB = 2, 4  # kernel caches and a notebook; a kernel with torch, a fork server and a child
 PROBE_TIMEOUT_S = 120
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``ok`` is False where something will not work; ``lost`` says, in a sentence, what."""
+    """One result. ``ok`` is False if something will not work; ``lost`` says in a sentence what."""
 
     name: str
     ok: bool
@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Probe:
-    """A program of ``dcplab.doctor_probes`` to run, in an environment with ``env`` added."""
+    """One program of ``dcplab.doctor_probes`` to run, in an environment with ``env`` added."""
 
     title: str
     name: str
@@ -49,7 +49,7 @@ class Probe:
 
 
 def examine() -> tuple[Mode, list[Finding]]:
-    """Everything at once: the probes are processes, so the two slowest run side by side."""
+    """Run all probes and return the mode and the findings. Probes are processes, so the two slowest run side by side."""
     here = mode.current()
     with ThreadPoolExecutor(max(2, min(4, os.cpu_count() or 2))) as pool:
         probes = [pool.submit(run_probe, probe) for probe in probes_for(here)]
@@ -58,7 +58,8 @@ def examine() -> tuple[Mode, list[Finding]]:
 
 
 def probes_for(here: Mode) -> list[Probe]:
-    """What to compile and run. The interpreter is tried on a GPU machine too: DCPLAB_MODE=cpu may be wanted there."""
+    """List the programs to compile and run. A GPU machine tries the interpreter too, since its user may want
+    DCPLAB_MODE=cpu."""
     interpret = Probe(
         "Triton, interpreted",
         "triton_runs",
@@ -75,7 +76,7 @@ def probes_for(here: Mode) -> list[Probe]:
 
 
 def run_probe(probe: Probe) -> Finding:
-    """Runs it with empty kernel caches: a cached kernel would say nothing about the compiler."""
+    """Run a probe with empty kernel caches: a cached kernel would prove nothing about the compiler."""
     with tempfile.TemporaryDirectory(prefix="dcplab-doctor-") as cache:
         env = os.environ | {"TRITON_CACHE_DIR": f"{cache}/triton", "TILELANG_CACHE_DIR": f"{cache}/tilelang"} | probe.env
         env = {key: value for key, value in env.items() if value != "" or key == "CUDA_VISIBLE_DEVICES"}
@@ -92,7 +93,7 @@ def run_probe(probe: Probe) -> Finding:
 
 
 def version_findings() -> Iterator[Finding]:
-    """Each direct dependency against pyproject.toml's range, which is the tested one."""
+    """Compare each direct dependency with pyproject.toml's range, which is the tested one."""
     project = tomllib.loads((paths.root() / "pyproject.toml").read_text())["project"]
     python = platform.python_version()
     yield version_finding("python", SpecifierSet(project["requires-python"]), python)
@@ -105,7 +106,7 @@ def installed(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        # A package that lies on the path without its metadata, as the kernels do in a checkout that nothing installed.
+        # A package may lie on the path without metadata, as the kernels do in a checkout that is not installed.
         known = dcp_kernels.__version__ if name == "dcp-kernels" else mode.versions().get(name, "absent")
         return None if known == "absent" else known
 
@@ -139,7 +140,7 @@ def machine_findings(here: Mode) -> Iterator[Finding]:
 
 
 def limits(here: Mode) -> list[str]:
-    """What this mode cannot do even where everything works."""
+    """List the limits of this mode, even on a machine where everything works."""
     if here.name == "gpu":
         return ["Several GPUs over NCCL: only with `torchrun`; one GPU holds all simulated ranks otherwise."]
     return [
@@ -151,14 +152,14 @@ def limits(here: Mode) -> list[str]:
 
 
 def existing(path):
-    """The path, or its nearest parent that is there."""
+    """Return the path, or its nearest parent that exists."""
     while not path.exists():
         path = path.parent
     return path
 
 
 def available_memory() -> int:
-    """Bytes this process can still have: the machine's, or what its cgroup leaves."""
+    """Return the bytes that this process can still get: the machine's, or the rest of its cgroup's."""
     import psutil
 
     available = psutil.virtual_memory().available

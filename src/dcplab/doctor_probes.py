@@ -1,5 +1,8 @@
-"""Small programs the doctor runs, each in its own process: `python -m dcplab.doctor_probes NAME` prints a JSON object,
-``{"ok": bool, "detail": sentence}``. Triton decides at its import whether it interprets, so one process cannot try both."""
+"""Holds the doctor's small programs. `python -m dcplab.doctor_probes NAME` prints a JSON object, ``{"ok": bool, "detail":
+sentence}``.
+
+Each runs in its own process: Triton decides at its import whether it interprets, so one process cannot try both.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ import json
 import sys
 from collections.abc import Callable
 
-# Worked by hand for rank 7 of 8: 7 = 0 * 8 + 7, 15 = 1 * 8 + 7, 2**40 + 7 = 2**37 * 8 + 7; the rest is others', or padding.
+# Worked by hand for rank 7 of 8: 7 = 0 * 8 + 7, 15 = 1 * 8 + 7, 2**40 + 7 = 2**37 * 8 + 7. The rest belong to other ranks, or
+# are padding.
 LOCS = [-1, 0, 7, 8, 15, 2**40 + 7]
 ROWS = [-1, -1, 0, -1, 1, 2**37]
 
 
 def triton_runs() -> str:
-    """Localizes LOCS: interpreted under TRITON_INTERPRET=1, else compiled for the GPU and run there."""
+    """Localize LOCS: interpreted under TRITON_INTERPRET=1, else compiled for the GPU and run there."""
     import torch
     from dcp_kernels import runtime
     from dcp_kernels.index_space import localize_page_table
@@ -27,7 +31,7 @@ def triton_runs() -> str:
 
 
 def triton_compiles() -> str:
-    """The same kernel to machine code for an H100 or H200; needs no GPU and runs nothing."""
+    """Compile the same kernel to machine code for an H100 or H200. Needs no GPU and runs nothing."""
     import triton
     from dcp_kernels.index_space import localize_page_table_kernel
     from triton.backends.compiler import GPUTarget
@@ -40,7 +44,7 @@ def triton_compiles() -> str:
 
 
 def tilelang_runs() -> str:
-    """A gather of rows with padding: compiled for the GPU if there is one, else for the C target, and run."""
+    """Gather rows, with padding: compiled for the GPU if there is one, else for the C target, and run."""
     import tilelang.language as T
     import torch
     from dcp_kernels import tl_runtime

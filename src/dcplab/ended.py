@@ -1,11 +1,11 @@
-"""What ended a process or a launch, in a sentence. Pure: from messages, exit statuses and stderr to words."""
+"""Words the end of a process or a launch. Pure: turns messages, exit statuses and stderr into sentences."""
 
 from __future__ import annotations
 
 import re
 import signal
 
-# What CUDA says when a context is lost for good, in torch's words and Triton's; TileLang gives the driver's name of it.
+# Messages of a context that is lost for good, in torch's and Triton's words. TileLang gives the driver's name of the error.
 _LOST = {
     "an illegal memory access": "CUDA_ERROR_ILLEGAL_ADDRESS",
     "unspecified launch failure": "CUDA_ERROR_LAUNCH_FAILED",
@@ -28,10 +28,10 @@ _RAISED = re.compile(r"[\w.]*(?:Error|Exception|Interrupt|Exit)\b")
 
 
 def lost(message: str) -> str | None:
-    """The CUDA error that leaves a process without a usable context, named as CUDA does, where a message says one; else None.
+    """Return CUDA's name of the error that leaves a process without a usable context, if a message reports one; else None.
 
-    After such an error every CUDA call of the process fails, right or wrong. Errors that cost one call only, as out of
-    memory or an invalid launch configuration, are none of these.
+    After such an error every CUDA call of the process fails. Errors that cost a single call do not count, such as out of memory
+    or an invalid launch configuration.
     """
     if "cuda" not in message.lower():
         return None
@@ -39,7 +39,7 @@ def lost(message: str) -> str | None:
 
 
 def poisoned(error: str) -> str:
-    """What a `lost` context means to the person whose process it is."""
+    """Explain a `lost` context to the person whose process it is."""
     return (
         f"The GPU ended this process's work (CUDA error: {error}): a kernel did what it may not, as a rule touch memory that "
         "is not its own. Every later CUDA call of this process fails too, right or wrong."
@@ -47,18 +47,19 @@ def poisoned(error: str) -> str:
 
 
 def by_signal(number: int) -> str:
-    """A signal in words."""
+    """Name a signal in words."""
     name = signal.Signals(number).name
     more = {"SIGKILL": ": by a person, or by the system for want of memory", "SIGABRT": ": a library gave up"}
     return f"ended by {name}{more.get(name, '')}"
 
 
 def why(status: int, stderr: str) -> str:
-    """What ended a Python process, from its exit status (negative: a signal) and its stderr; "" for status 0."""
+    """Return the reason for a Python process's end, from its exit status (negative: a signal) and its stderr. "" for status
+    0."""
     if status == 0:
         return ""
     lines = stderr.strip().split("\n")
-    if lines[-1].startswith("course: "):  # what a command says of its own end
+    if lines[-1].startswith("course: "):  # a command's own last sentence
         return lines[-1].removeprefix("course: ")
     if error := lost(stderr):
         return f"CUDA error: {error}"

@@ -1,4 +1,4 @@
-"""Opens JupyterLab at a lab: which lab, whose notebook, on which port, with which settings."""
+"""Opens JupyterLab at a lab: chooses the lab, the notebook, the port and the settings."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dcplab import paths, progress
 from dcplab.course import catalog
 from dcplab.errors import CourseError
 
-# What JupyterLab starts from for a learner. These are defaults: what they change in its settings editor is theirs and wins.
+# JupyterLab's defaults for a learner. A learner's own changes in the settings editor win.
 OVERRIDES = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": False},  # a saved figure holds all of plotly.js: 5 MB
 }
-# An instructor's and an author's tools, which a learner would stumble over; nbgrader's alone takes seconds to import.
+# Tools of instructors and authors, which would confuse a learner. nbgrader's alone takes seconds to import.
 LAB_EXTENSIONS_OFF = ("@jupyter/nbgrader", "jupyterlab-jupytext")
 SERVER_EXTENSIONS_OFF = (
     "nbgrader.server_extensions.formgrader",
@@ -41,7 +41,7 @@ FIRST_PORT = 8888
 
 @dataclass(frozen=True)
 class Server:
-    """A JupyterLab about to be started: its command, its environment, and the address to open."""
+    """A JupyterLab about to start: its command, its environment, and the address to open."""
 
     argv: list[str]
     env: dict[str, str]
@@ -51,7 +51,7 @@ class Server:
 
 
 def choose(word: str | None) -> catalog.Lab:
-    """The lab that ``word`` names ("1", "01_index_spaces", a path to its notebook); for None, the first unfinished one."""
+    """Return the lab that ``word`` names ("1", "01_index_spaces", a path to its notebook). None: the first unfinished one."""
     if word is not None:
         return catalog.lab(Path(word).stem)
     labs = catalog.labs()
@@ -61,7 +61,8 @@ def choose(word: str | None) -> catalog.Lab:
 
 
 def notebook_ready(lab: catalog.Lab, say: Callable[[str], None] = print) -> Path:
-    """The learner's notebook of ``lab``: made anew if it is missing, never touched if it is there, CourseError if broken."""
+    """Return the learner's notebook of ``lab``. A missing one is made anew; an existing one is never touched. CourseError if it
+    is broken."""
     notebook = paths.labs() / lab.name / f"{lab.name}.ipynb"
     if not notebook.exists():
         from dcplab.author import build
@@ -73,7 +74,7 @@ def notebook_ready(lab: catalog.Lab, say: Callable[[str], None] = print) -> Path
 
 
 def newer_version(lab: catalog.Lab, notebook: Path) -> str | None:
-    """A sentence if the learner's notebook was made from another version of the lab than the one that is here now."""
+    """Return a sentence if the learner's notebook was made from another version of the lab than the present one, else None."""
     from dcplab.author import build
 
     mine = check_readable(notebook).get("digest")
@@ -85,14 +86,14 @@ def newer_version(lab: catalog.Lab, notebook: Path) -> str | None:
 
 
 def read_only(notebook: Path) -> str | None:
-    """A sentence if what is done in the learner's notebook could not be saved."""
+    """Return a sentence if work in the learner's notebook could not be saved, else None."""
     if os.access(notebook, os.W_OK):
         return None
     return f"{notebook} may not be written to by you, so nothing you do in it is saved: work in a checkout of your own."
 
 
 def check_readable(notebook: Path) -> dict:
-    """The ``dcplab`` metadata of ``notebook``; CourseError, with what to do about it, if Jupyter could not open it."""
+    """Return the ``dcplab`` metadata of ``notebook``. Raises CourseError, with a way out, if Jupyter could not open it."""
     number = notebook.name[:2]
     mend = f"`./course reset {number}` keeps your file as a dated backup and puts a fresh one in its place"
     try:
@@ -112,7 +113,7 @@ def check_readable(notebook: Path) -> dict:
 
 
 def free_port(ip: str, asked: int | None) -> int:
-    """The port asked for, or else the first free one from 8888 on."""
+    """Return the port asked for, or else the first free one from 8888 on."""
     if asked is not None:
         if not 1 <= asked <= 65535:
             raise CourseError(f"--port {asked} is not a port: give one from 1 to 65535.")
@@ -137,7 +138,8 @@ def _cannot_bind(ip: str, port: int) -> str | None:
 
 
 def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Server:
-    """The JupyterLab of this checkout, opened at ``notebook``, with settings for learners kept under the state folder."""
+    """Return the JupyterLab of this checkout, opened at ``notebook``, with settings for learners kept under the state
+    folder."""
     jupyter = paths.state_dir() / "jupyter"
     settings, config = jupyter / "settings", jupyter / "config"
     _write_json(settings / "overrides.json", OVERRIDES)
@@ -153,10 +155,10 @@ def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Se
     if hasattr(os, "getuid") and os.getuid() == 0:
         argv.append("--allow-root")
     env = os.environ | {
-        "JUPYTER_TOKEN": token,  # in the environment, not on the command line, where other users could read it
+        "JUPYTER_TOKEN": token,  # in the environment: other users could read it on the command line
         "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [str(config), os.environ.get("JUPYTER_CONFIG_PATH")])),
-        "JUPYTER_PREFER_ENV_PATH": "1",  # this environment's kernel, not one of the same name in the home folder
-        "JUPYTERLAB_WORKSPACES_DIR": str(jupyter / "workspaces"),  # tabs of other projects stay away
+        "JUPYTER_PREFER_ENV_PATH": "1",  # prefer this environment's kernel to one of the same name in the home folder
+        "JUPYTERLAB_WORKSPACES_DIR": str(jupyter / "workspaces"),  # keeps tabs of other projects out
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
     }
     everywhere = ip in ("", "0.0.0.0", "::", "*")
@@ -178,13 +180,13 @@ def _write_json(path: Path, what: dict) -> None:
 
 
 def start(command: Server) -> subprocess.Popen:
-    """Starts it. Its log goes to a file, and Ctrl-C reaches us alone: we stop it in order."""
+    """Start the server. Its log goes to a file. Ctrl-C reaches only this process, which stops the server in order."""
     with command.log.open("wb") as log:
         return subprocess.Popen(command.argv, env=command.env, stdout=log, stderr=log, start_new_session=True)
 
 
 def wait(process: subprocess.Popen, command: Server, patience: float = 120.0) -> None:
-    """Until the server answers; CourseError, with its log's last line, if it does not."""
+    """Wait until the server answers. Raises CourseError, with the log's last line, if it does not."""
     deadline = time.monotonic() + patience
     while not _answers(command.probe):
         if process.poll() is not None or time.monotonic() > deadline:
@@ -196,7 +198,7 @@ def wait(process: subprocess.Popen, command: Server, patience: float = 120.0) ->
 
 
 def stop(process: subprocess.Popen) -> None:
-    """Ends the server and its kernels: politely, then not."""
+    """End the server and its kernels: first by a request, then by force."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
         try:
@@ -215,7 +217,7 @@ def _answers(url: str) -> bool:
 
 
 def browser_here() -> webbrowser.BaseBrowser | None:
-    """A browser with a window, if there is one: a text browser in this terminal would only hide the address."""
+    """Return a browser with a window, if there is one. A text browser in this terminal would only hide the address."""
     if not any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")):
         return None
     try:
@@ -225,11 +227,11 @@ def browser_here() -> webbrowser.BaseBrowser | None:
 
 
 def run(lab: catalog.Lab, ip: str, port: int | None, browser: bool) -> int:
-    """`./course lab`: serve until Ctrl-C."""
+    """Run `./course lab`: serve until Ctrl-C."""
     notebook = notebook_ready(lab)
     command = server(notebook, ip, port)
     print(f"Starting JupyterLab at {notebook.relative_to(paths.root())} ...", flush=True)
-    for sent in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal too: no server is left behind
+    for sent in (signal.SIGTERM, signal.SIGHUP):  # also when the terminal closes: no server is left behind
         signal.signal(sent, lambda number, _: sys.exit(128 + number))
     process = start(command)
     try:

@@ -1,4 +1,5 @@
-"""GPU or CPU, why, and with which versions. Every result carries this, so that no CPU result is taken for a GPU one."""
+"""Decides between GPU and CPU, with the reason and the versions. Every result carries them, so that no CPU result is taken for
+a GPU result."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from dcplab.errors import CourseError
 
 @dataclass(frozen=True)
 class Mode:
-    """``name`` is "gpu" or "cpu"; ``reason`` is a sentence; ``device`` is what to show a person."""
+    """``name`` is "gpu" or "cpu", ``reason`` a sentence, ``device`` a name to show to a person."""
 
     name: str
     reason: str
@@ -25,15 +26,16 @@ class Mode:
 
     @property
     def label(self) -> str:
-        """What stands beside a result."""
+        """Return the words that stand beside a result."""
         return f"GPU ({self.device})" if self.name == "gpu" else "CPU (Triton interpreter)"
 
 
 @functools.cache
 def current() -> Mode:
-    """Decided once a process, without making a CUDA context: torch asks NVML, the name comes from the driver's files.
+    """Return the mode, decided once a process without making a CUDA context: torch asks NVML, and the driver's files have the
+    name.
 
-    ``DCPLAB_MODE=cpu`` asks for the CPU on a GPU machine; ``gpu`` is a CourseError where there is none.
+    ``DCPLAB_MODE=cpu`` forces the CPU on a GPU machine. ``gpu`` raises CourseError if there is no GPU.
     """
     asked = settings.mode()
     if asked == "cpu":
@@ -47,8 +49,8 @@ def current() -> Mode:
 
 
 def _why_no_gpu() -> str | None:
-    """A sentence, or None where torch can use a CUDA device."""
-    # NVML answers without a context; torch's default check makes one in the process that asks.
+    """Return a sentence on why torch cannot use a CUDA device, or None if it can."""
+    # NVML answers without a context. torch's default check would make one in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     import torch
 
@@ -74,7 +76,7 @@ def gpu_name() -> str:
 
 
 def cpu_name() -> str:
-    """The model and how many cores this process may use."""
+    """Name the model, and the number of cores that this process may use."""
     model = platform.machine()
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -86,7 +88,7 @@ def cpu_name() -> str:
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Versions that can change a result."""
+    """Return the versions that can change a result."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     for name in ("torch", "triton", "tilelang", "numpy"):
         try:
@@ -103,5 +105,5 @@ def _module_version(name: str) -> str:
 
     try:
         return str(importlib.import_module(name).__version__)
-    except Exception:  # a broken install is a version worth reporting, not a reason to stop
+    except Exception:  # a broken install is reported as a version and stops nothing
         return "absent"

@@ -1,7 +1,7 @@
-"""A learner's own functions of earlier labs, taken along into a check of lab 05: found, checked, and carried as source.
+"""Takes a learner's own functions of earlier labs into a check of lab 05: finds them, checks them, and carries them as source.
 
-What is taken is read out of the notebooks and checked once, when it is asked for; what is missing or does not pass
-is said so, and the course's own function does its work. The choice lasts as long as this process.
+Answers are read from the notebooks and checked once, when the learner asks for them. If one is missing or does not pass, the
+learner is told, and the course's own function replaces it. The choice lasts as long as this process.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ _taken: dict[str, str] = {}  # part -> source
 
 
 def take(parts: Iterable[str], say: Callable[[str], None]) -> str:
-    """Check the learner's answers to these parts (all that the path runs, if none is named) and take along those that pass.
-    Tells ``say`` of each as it is done; gives the sum of it in a sentence."""
+    """Check the learner's answers to these parts (all that the path runs, if none is named), and take those that pass.
+
+    Calls ``say`` for each when it is done. Returns a summary in a sentence.
+    """
     asked = [p.strip().lower() for p in parts] or list(learner_ops.PARTS)
     _taken.clear()
     if asked == ["none"]:
@@ -40,7 +42,7 @@ def take(parts: Iterable[str], say: Callable[[str], None]) -> str:
 
 
 def carry(program: Program) -> Program:
-    """The program with what was taken along, as a table of sources that the child loads (`engine.own`)."""
+    """Return the program with the functions taken, as a table of sources that the child loads (`engine.learner_ops`)."""
     if not _taken or program.problem:
         return program
     line = f"{learner_ops.CARRIED} = {_taken!r}\n"
@@ -48,13 +50,16 @@ def carry(program: Program) -> Program:
 
 
 def taken() -> tuple[str, ...]:
-    """The parts whose functions are taken along, in order."""
+    """Return the parts whose functions are taken, in order."""
     return tuple(_taken)
 
 
 def notebook_of(lab: catalog.Lab) -> Path:
-    """Where a learner's notebook of a lab is looked for: beside the one that is open, as nbgrader and people lay them out, else
-    in ``labs/``. The solved notebooks lie side by side too, and are nobody's own."""
+    """Return the place of a learner's notebook of a lab: beside the open notebook, as nbgrader and people lay them out, else in
+    ``labs/``.
+
+    The solved notebooks lie side by side too, but are nobody's own.
+    """
     here = Path.cwd()
     if paths.solutions() not in here.parents:
         for folder in (here.parent / lab.name, here):
@@ -68,7 +73,7 @@ def _shown(path: Path) -> Path:
 
 
 def _checked(identity: str) -> tuple[Program | None, str]:
-    """The learner's answer if it passes; else None and why not, as the end of a sentence."""
+    """Return the learner's answer if it passes, else None and the reason, as the end of a sentence."""
     try:
         lab = catalog.of_part(identity)
         part = lab.part(identity)

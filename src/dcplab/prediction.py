@@ -1,7 +1,7 @@
-"""The prediction before a run: a question to commit to, then why the answer is what it is.
+"""Asks for a prediction before a run: a question to commit to, then the reason for its answer.
 
-In a notebook it is a form that the keyboard works (arrows choose, Tab goes on, Enter commits). Without widgets it is text. It
-never waits for an answer, so Run All goes past it.
+A notebook shows a form that works by keyboard (arrows choose, Tab goes on, Enter commits). Without widgets it is text. It never
+waits for an answer, so Run All goes past it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dcplab.present.display import Shown
 
 
 def commit(lab: Lab, part: Part, answer: str) -> str:
-    """Notes an answer and says whether it is right, and why. Raises CourseError for one that is none of the choices."""
+    """Record an answer and return whether it is right, and why. Raises CourseError for an answer outside the choices."""
     asked = part.prediction
     if asked.choices and same(answer) not in map(same, asked.choices):
         raise CourseError(f"{answer!r} is none of the choices: {', '.join(asked.choices)}.")
@@ -33,7 +33,7 @@ def is_right(asked: Prediction, answer: str) -> bool:
 
 
 def same(text: str) -> str:
-    """Answers compare without case, spaces around signs, brackets around a list, and a full stop at the end."""
+    """Normalise an answer: case, spaces around signs, brackets around a list, and a final full stop do not count."""
     text = re.sub(r"\s+", " ", str(text).strip().lower()).rstrip(".")
     if (text[:1], text[-1:]) in (("[", "]"), ("(", ")")):
         text = text[1:-1]
@@ -46,15 +46,15 @@ def verdict(asked: Prediction, answer: str, right: bool) -> str:
 
 
 def question(part: Part) -> str:
-    """The question as text, with how to answer it."""
+    """Return the question as text, with instructions for answering."""
     asked = part.prediction
     choices = "\n".join(f"  {c}" for c in asked.choices)
-    example = "one of these" if asked.choices else "your answer"  # an example from the list would be taken for a tip
+    example = "one of these" if asked.choices else "your answer"  # learners would take an example from the list for a tip
     return f'{part.id}, predict: {asked.question}\n{choices}\nAnswer with lab.predict("{part.id}", "{example}").'
 
 
 def form(lab: Lab, part: Part) -> Any:
-    """The form, or the question as text where there are no widgets. A prediction made before is shown with its verdict."""
+    """Return the form, or the question as text where there are no widgets. An earlier prediction is shown with its verdict."""
     asked = part.prediction
     made = progress.part(lab.name, part.id).get("prediction")
     before = verdict(asked, str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""
@@ -69,7 +69,7 @@ def form(lab: Lab, part: Part) -> Any:
 
 
 class Form:
-    """The widget, and the same question as text for where no kernel draws it."""
+    """The widget, and the same question as text for places where no kernel draws it."""
 
     def __init__(self, widget: Any, text: str):
         self.widget, self.text = widget, text
@@ -103,7 +103,7 @@ def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) ->
             said.value = html.escape(commit(lab, part, field.value or ""))
         except CourseError as e:
             said.value = html.escape(str(e))
-        except Exception as e:  # a bad value is said, and the form lives on
+        except Exception as e:  # tell a bad value and keep the form
             said.value = html.escape(f"That did not work: {type(e).__name__}: {e}")
 
     button.on_click(on_commit)

@@ -1,8 +1,8 @@
-"""A learner's progress: one JSON file, written whole or not at all, shared by notebooks that are open at once.
+"""Keeps a learner's progress: one JSON file, written whole or not at all, shared by notebooks that are open at once.
 
-The file is ``progress.json`` in the state folder; beside it lie its last good copy and a lock. A damaged file is moved aside
-with a date, and the last good copy goes on, with one sentence said once. Where the folder cannot be written, progress lasts as
-long as this process.
+The file is ``progress.json`` in the state folder. Its last good copy and a lock lie beside it. A damaged file is moved aside
+with a date, the last good copy takes its place, and one sentence tells the learner once. If the folder cannot be written,
+progress lasts as long as this process.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from dcplab.course.model import CheckResult
 
 VERSION = 1
-SOLVED_SEED = 36886  # of lab 05's cases in the solved notebook, which everybody can read
+SOLVED_SEED = 36886  # seed of lab 05's cases in the solved notebook, which everybody can read
 _unsaved: dict[str, Any] | None = None
 
 
 def record(result: CheckResult) -> None:
-    """Notes one check: an attempt more, its outcome, and the best points so far."""
+    """Record one check: one more attempt, its outcome, and the best points so far."""
 
     def note(part: dict[str, Any]) -> None:
         if result.outcome == "passed" and part.get("outcome") != "passed":
@@ -48,7 +48,7 @@ def record(result: CheckResult) -> None:
 
 
 def predict(lab: str, part: str, answer: str, right: bool) -> None:
-    """Notes a prediction. The first one counts; a later one is kept beside it."""
+    """Record a prediction. The first one counts; a later one is kept beside it."""
 
     def note(entry: dict[str, Any]) -> None:
         made = {"answer": answer, "right": right, "at": _now()}
@@ -59,7 +59,8 @@ def predict(lab: str, part: str, answer: str, right: bool) -> None:
 
 
 def use_hint(lab: str, part: str, tier: int | None, tiers: int) -> int:
-    """Notes that a hint was shown, and says which: the one asked for, else the one after those seen, from 1 to ``tiers``."""
+    """Record that a hint was shown, and return its tier: the one asked for, else the one after those seen, from 1 to
+    ``tiers``."""
     shown = 1
 
     def note(entry: dict[str, Any]) -> None:
@@ -73,7 +74,7 @@ def use_hint(lab: str, part: str, tier: int | None, tiers: int) -> int:
 
 
 def forget(lab: str, part: str | None = None) -> None:
-    """Drops what is known of a part, or of a whole lab."""
+    """Drop the record of a part, or of a whole lab."""
 
     def edit(data: dict[str, Any]) -> None:
         if part is None:
@@ -85,22 +86,22 @@ def forget(lab: str, part: str | None = None) -> None:
 
 
 def part(lab: str, identity: str) -> dict[str, Any]:
-    """What is known of a part: ``attempts``, ``best``, ``outcome``, ``diagnosis``, ``seed``, ``hints``, ``prediction``."""
+    """Return a part's record: ``attempts``, ``best``, ``outcome``, ``diagnosis``, ``seed``, ``hints``, ``prediction``."""
     return _dict(_dict(read()["labs"].get(lab)).get(identity))
 
 
 def points(lab: Lab) -> float:
-    """The sum of the best points of a lab's parts."""
+    """Return the sum of the best points of a lab's parts."""
     return sum(min(_number(part(lab.name, p.id).get("best")), p.points) for p in lab.parts)
 
 
 def finished(lab: Lab) -> bool:
-    """Whether every part of a lab has its full points."""
+    """Return True if every part of a lab has its full points."""
     return bool(lab.parts) and points(lab) >= lab.points
 
 
 def change(lab: str, identity: str, note: Callable[[dict[str, Any]], None]) -> None:
-    """Edits one part's record under the lock."""
+    """Edit one part's record under the lock."""
 
     def edit(data: dict[str, Any]) -> None:
         labs = data["labs"]
@@ -112,7 +113,7 @@ def change(lab: str, identity: str, note: Callable[[dict[str, Any]], None]) -> N
 
 
 def read() -> dict[str, Any]:
-    """Everything: ``{"version": 1, "labs": {lab: {part: {...}}}}``."""
+    """Return all records: ``{"version": 1, "labs": {lab: {part: {...}}}}``."""
     if _unsaved is not None:
         return _unsaved
     path = _path()
@@ -121,7 +122,7 @@ def read() -> dict[str, Any]:
     try:
         with _locked():
             return _load()
-    except OSError:  # a folder that may be read but not written: no lock, and nothing to mend
+    except OSError:  # a read-only folder: no lock, nothing to repair
         return _parse(path) or _empty()
 
 
@@ -195,7 +196,7 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float:
-    """A number of the file, whatever somebody wrote there."""
+    """Return a number from the file, 0 if it holds something else."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) and value == value else 0
 
 

@@ -1,4 +1,4 @@
-"""What the course's own programs do on drawn cases: the solution, and the bank of wrong answers. Equal work is done once."""
+"""Runs the course's own programs on drawn cases: the solution, and the bank of wrong answers. Equal work is done once."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from dcplab.judge.deeds import Deeds, deeds
 from dcplab.judge.verdict import outcome_of
 from dcplab.sandbox.attempts import attempt
 
-ENDLESS_S = 2.0  # a bank's endless answer is given this long, not the part's whole limit
+ENDLESS_S = 2.0  # limit for a bank's endless answer, in place of the part's
 
 
 class Reference:
-    """The solution's results and the bank's deeds for one part, seed and mode: each is run when first asked for, and kept.
+    """The solution's results and the bank's deeds for one part, seed and mode. Each is run when first asked for, and kept.
 
-    ``whole``: many answers will be held against it, so a bank's answer runs on all cases at once. Else one case is run first
-    where one is asked for, and only who did the same there runs on all. Threads may share one.
+    ``whole``: many answers will be compared with it, so a bank answer runs on all cases at once. Otherwise it runs on one case
+    first, if one is asked for, and only those that agree there run on all. Threads may share a Reference.
     """
 
     def __init__(self, key: Key, drawn: Drawn, whole: bool = False):
         self.key, self.drawn, self.whole = key, drawn, whole
         self._expected: Sequence[Any] | str | None = None
-        self._did: dict[tuple[str, str], Deeds] = {}  # (mode, id of a wrong answer) -> what it did on all cases
+        self._did: dict[tuple[str, str], Deeds] = {}  # (mode, id of a wrong answer) -> its deeds on all cases
         self._solving, self._running = threading.Lock(), threading.Lock()
 
     def expected(self) -> Sequence[Any] | str:
-        """What is right for every case; a sentence if the course's own program fails."""
+        """Return the right result of every case, or a sentence if the course's own program fails."""
         with self._solving:
             if self._expected is None:
                 of = _from_solution if self.key.part.oracle is None else _from_oracle
@@ -40,20 +40,20 @@ class Reference:
             return self._expected
 
     def bank(self, wrong: Sequence[Wrong], mode: str, number: int | None) -> list[Deeds]:
-        """What these wrong answers, all of one outcome, did on the case ``number``, or on all."""
+        """Return the deeds of these wrong answers, all of one outcome, on the case ``number``, or on all cases."""
         with self._running:
             new = [w for w in wrong if (mode, w.id) not in self._did]
-            whole = self.whole and mode == "cpu"  # a GPU compiles each kernel, which takes a second or more
+            whole = self.whole and mode == "cpu"  # a GPU compiles each kernel, a second or more each
             if new and number is not None and not whole:
                 return self._run(wrong, mode, [number])
-            if new and whole:  # whoever is asked for next runs along, in the same child
+            if new and whole:  # answers that are asked for later run in the same child
                 new = [w for w, _ in self.key.bank(wrong[0].outcome) if (mode, w.id) not in self._did]
             every = range(len(self.drawn.packed))
             self._did |= {(mode, w.id): did for w, did in zip(new, self._run(new, mode, every), strict=True)} if new else {}
             return [self._did[mode, w.id] for w in wrong]
 
     def keep(self, mode: str, trials: dict[str, Trial]) -> None:
-        """Take over what answers of the bank, by their ids, have done on all cases, so that they need not run."""
+        """Store what bank answers, by their ids, have done on all cases, so that they need not run."""
         self._did |= {(mode, name): deeds(trial, self.key.part.close) for name, trial in trials.items()}
 
     def _run(self, wrong: Sequence[Wrong], mode: str, numbers: Sequence[int]) -> list[Deeds]:
@@ -67,14 +67,14 @@ class Reference:
 
 
 class References:
-    """The references of a grading run or a test: one for each part, seed and mode, kept as long as this is."""
+    """The references of a grading run or a test: one for each part, seed and mode, kept as long as this object."""
 
     def __init__(self) -> None:
         self._made: dict[tuple, Reference] = {}
         self._lock = threading.Lock()
 
     def of(self, key: Key, seed: int, mode: str) -> Reference:
-        """The reference of a part, made when it is first asked for."""
+        """Return the reference of a part. The first call makes it."""
         with self._lock:
             place = (key.lab, key.part.id, seed, mode)
             if place not in self._made:

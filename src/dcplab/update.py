@@ -16,7 +16,7 @@ from dcplab.notebook import backup
 
 
 def update(root: Path, say: Callable[[str], None]) -> None:
-    """Fetches, moves the branch forward if nothing of the learner's is in the way, and carries their answers along."""
+    """Fetch, move the branch forward if nothing of the learner's is in the way, and carry their answers along."""
     upstream = _upstream(root)
     say(f"Fetching {upstream} ...")
     fetched = _git(root, "fetch", "--quiet", check=False)
@@ -58,7 +58,7 @@ def update(root: Path, say: Callable[[str], None]) -> None:
 
 
 def _bring(root: Path, name: str, data: bytes, old: str) -> str:
-    """Writes the learner's cells into the new notebook and says what was carried."""
+    """Write the learner's cells into the new notebook and return a sentence on what was carried."""
     path = root / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def _bring(root: Path, name: str, data: bytes, old: str) -> str:
         mine = nbformat.reads(data.decode("utf-8"), as_version=4)
         base = nbformat.reads(_git(root, "show", f"{old}:{name}").stdout, as_version=4)
         merged, carried = carry(mine, base, nbformat.read(path, as_version=4))
-    except Exception as error:  # whatever is wrong with their copy, it lies in the backups
+    except Exception as error:  # the learner's copy may hold anything; it lies in the backups
         return f"your copy could not be read ({type(error).__name__}); the new notebook is in its place"
     path.write_text(to_text(merged), encoding="utf-8")
     return (
@@ -80,7 +80,7 @@ def _bring(root: Path, name: str, data: bytes, old: str) -> str:
 
 def _upstream(root: Path) -> str:
     top = _git(root, "rev-parse", "--show-toplevel", check=False)
-    if "dubious ownership" in top.stderr:  # git's own word for a checkout that another user made
+    if "dubious ownership" in top.stderr:  # git's message for a checkout that another user made
         raise CourseError("this checkout belongs to another user, and only they can update it; work in a clone of your own.")
     if top.stdout.strip() != str(root.resolve()):
         raise CourseError(
@@ -101,7 +101,7 @@ def _git(root: Path, *words: str, check: bool = True) -> subprocess.CompletedPro
             capture_output=True,
             encoding="utf-8",
             errors="surrogateescape",
-            env=os.environ | {"LC_ALL": "C"},  # its sentences are read here, and they are translated
+            env=os.environ | {"LC_ALL": "C"},  # git's sentences are read here, so they must not be translated
         )
     except FileNotFoundError:
         raise CourseError("git is not installed here, and updates come by git.") from None

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("Stopping; what runs now ends within its time limit. " + _goes_on(args, len(finished)), file=sys.stderr)
         raise
-    finally:  # Ctrl-C too: what was graded is kept, and --resume goes on from there
+    finally:  # after Ctrl-C too: graded rows are kept, and --resume continues there
         progress.end()
         _save(args, finished, labs, only_json=len(finished) < len(found))
     if args.json == "-":
@@ -86,7 +86,7 @@ def _goes_on(args: argparse.Namespace, rows: int) -> str:
 
 
 def _save(args: argparse.Namespace, finished: dict[int, dict], labs, only_json: bool) -> None:
-    """Writes what was asked for; while rows are still missing, only the JSON."""
+    """Write the files asked for. While rows are missing, write only the JSON."""
     from dcplab.grade import feedback, rows
 
     ordered = [finished[i] for i in sorted(finished)]
@@ -105,7 +105,7 @@ def _save(args: argparse.Namespace, finished: dict[int, dict], labs, only_json: 
 
 
 def _earlier(path: Path) -> dict[str, dict]:
-    """The rows of an earlier run by path; a file that is missing or not such a list gives none."""
+    """Return the rows of an earlier run by path. A file that is missing, or is no such list, gives none."""
     from dcplab.errors import CourseError
 
     try:
@@ -126,7 +126,7 @@ def _unchanged(row: dict | None, path: Path, seed: int) -> dict | None:
 
 
 def _line(row: dict) -> str:
-    """One row for a person: points, path, then each part's outcome, or what is the matter."""
+    """Format one row for a person: points, path, then each part's outcome, or the reason why it was not graded."""
     short = {"passed": "ok", "not_attempted": "-"}
     parts = "  ".join(f"{part['part']} {short.get(part['outcome'], part['outcome'])}" for part in row["parts"])
     points = f"{row['points']:g}/{row['max_points']:g}" if row["max_points"] else "-"
@@ -146,7 +146,7 @@ def _summary(rows: list[dict], seed: int) -> str:
 
 
 def _shared(found: list[dict]) -> list[str]:
-    """A line for each seed whose cases are not one learner's alone."""
+    """Return a line for each seed whose cases belong to several learners."""
     from dcplab.grade import rows
 
     return [
@@ -157,7 +157,7 @@ def _shared(found: list[dict]) -> list[str]:
 
 
 class _Progress:
-    """How far it is, on one line of a terminal; nothing where stderr is none."""
+    """Shows progress on one line of a terminal. Shows nothing if stderr is no terminal."""
 
     def __init__(self, total: int, finished: int):
         self.total, self.finished = total, finished

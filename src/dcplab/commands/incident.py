@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def server_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `incident` and `isolate` say about a server alike."""
+    """Add the arguments that describe a server, shared by `incident` and `isolate`."""
     parser.add_argument("--dcp-size", type=int, default=4, metavar="D", help="ranks (default: 4)")
     parser.add_argument(
         "--size", type=int, metavar="C", help="rows one rank's c-KV holds (default: as small as the story allows)"
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
-    """One process's share of the story; the one that hosts rank 0 prints."""
+    """Run one process's share of the story. The process that hosts rank 0 prints."""
     from dcplab.engine import comm, incident_report, options, scenario
     from dcplab.engine.scheduler import Engine
     from dcplab.engine.space_tags import SpaceError
@@ -128,7 +128,7 @@ def _tell(report, config, chosen, level, out, ran_on, to_json) -> None:
 
 
 def _progress(when: str, engine) -> None:
-    """A line that moves on a terminal; in a file, a line at the start of an act and one every few seconds."""
+    """Show progress: a moving line on a terminal; in a file, a line at the start of an act and one every few seconds."""
     m = engine.metrics
     text = f"{when}: step {m.steps}, {m.extended} tokens extended, {m.decoded} decoded, watermark {m.largest_loc}"
     if sys.stderr.isatty():

@@ -1,5 +1,5 @@
-"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`; `owner_table`, `watermark`,
-`arena_map`, `token_journey` and `workspace` return live ones."""
+"""Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`. `owner_table`, `watermark`, `arena_map`,
+`token_journey` and `workspace` return live ones."""
 
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.figures.flattened import flattened

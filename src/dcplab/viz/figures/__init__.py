@@ -1,1 +1,1 @@
-"""Pictures that hold still."""
+"""Static pictures."""

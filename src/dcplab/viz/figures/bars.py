@@ -1,4 +1,4 @@
-"""A few horizontal bars with their names and values: a small plot of measured or counted numbers."""
+"""Draws a few horizontal bars with their names and values: a small plot of measured or counted numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ HEIGHT, LONGEST = 24, 360  # pixels of a bar
 
 @dataclass(frozen=True)
 class Bar:
-    """``group`` stands once before the bars of one name, ``series`` before each; ``style`` is one of the palette's."""
+    """One bar. ``group`` stands once before all bars of that name, ``series`` before each bar. ``style`` is one of the
+    palette's."""
 
     group: str
     series: str
@@ -24,7 +25,7 @@ class Bar:
 
 
 def bars(title: str, caption: str, unit: str, values: Sequence[Bar]) -> Picture:
-    """The bars from zero, all to one scale, each with its value in ``unit``."""
+    """Draw bars from zero, all to one scale, each with its value in ``unit``."""
     if not values or any(b.value < 0 for b in values) or any(b.style not in STYLES for b in values):
         raise ValueError("bars need values of at least 0 and styles of the palette.")
     most = max(b.value for b in values) or 1.0
@@ -48,5 +49,5 @@ def bars(title: str, caption: str, unit: str, values: Sequence[Bar]) -> Picture:
 
 
 def said(value: float) -> str:
-    """Three figures: 0.0512, 1.23, 2,048."""
+    """Format three figures: 0.0512, 1.23, 2,048."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""Requests: which cells of ``req_to_token`` go where."""
+"""Draws requests: which cells of ``req_to_token`` go where."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ MOST_ROWS, MOST_COLUMNS = 16, 32
 
 
 def letter(i: int) -> str:
-    """A, B, ... Z, A2, B2, ...: the name of the i-th request of a batch."""
+    """Name the i-th request of a batch: A, B, ... Z, A2, B2, ..."""
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 26] + (str(i // 26 + 1) if i >= 26 else "")
 
 
 @drawn
 def flattened(req_to_token, req_pool_indices, seq_lens) -> Picture:
-    """Which cells of ``req_to_token`` form the flat vector of locs, and in which order.
+    """Draw the cells of ``req_to_token`` that form the flat vector of locs, and their order.
 
-    ``req_to_token``: 2-D locs (list of rows or tensor), at most 16 rows of 32. ``req_pool_indices``: its row of each request.
+    ``req_to_token``: 2-D locs (list of rows or tensor), at most 16 rows of 32. ``req_pool_indices``: the row of each request.
     ``seq_lens``: tokens of each request, 0 allowed. Request A is the first of the batch; A0 is its position 0.
     """
     table = req_to_token.tolist() if hasattr(req_to_token, "tolist") else list(req_to_token)

@@ -1,4 +1,4 @@
-"""A kernel's programs and lanes: what each lane loads, and what it stores."""
+"""Draws a kernel's programs and lanes: each lane's load and store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Lane:
 
 
 def lanes(locs: tuple[int, ...], dcp_rank: int, dcp_size: int, block: int) -> list[Lane]:
-    """What every lane of ``localize_page_table_kernel`` does with ``locs`` when each program takes ``block`` of them."""
+    """Compute the lanes of ``localize_page_table_kernel`` on ``locs``, with ``block`` elements a program."""
     found = []
     for element in range(-(-len(locs) // block) * block):
         loc = locs[element] if element < len(locs) else None
@@ -40,7 +40,7 @@ def lanes(locs: tuple[int, ...], dcp_rank: int, dcp_size: int, block: int) -> li
 
 @drawn
 def kernel_lanes(locs, dcp_rank: int, dcp_size: int, block: int) -> Picture:
-    """Programs and lanes of the localize kernel: element, mask, loc, owned, and the row (or -1) that is stored.
+    """Draw programs and lanes of the localize kernel: element, mask, loc, owned, and the row (or -1) that is stored.
 
     ``locs``: locs or -1. ``dcp_rank`` of ``dcp_size`` ranks. ``block``: elements a program takes. At most 16 programs of 32
     lanes are drawn.

@@ -1,4 +1,4 @@
-"""Memory as it lies: regions one behind the other, and where an access really lands."""
+"""Draws memory in address order: neighbouring regions, and the region in which an access really lands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEIGHT, CHIP, MOST_REGIONS, MOST_TOUCHES = 40, 22, 24, 64
 
 @dataclass(frozen=True)
 class Region:
-    """Addresses ``first`` to ``end - 1`` of one memory, in whatever unit the picture has."""
+    """Addresses ``first`` to ``end - 1`` of one memory, in the picture's unit."""
 
     name: str
     first: int
@@ -24,7 +24,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Touch:
-    """One access: what it is, the region that it is meant for, and the address that it uses."""
+    """One access: its name, the region that it is meant for, and the address that it uses."""
 
     what: str
     meant: str
@@ -32,17 +32,17 @@ class Touch:
 
 
 def lands(regions: tuple[Region, ...], address: int) -> Region | None:
-    """The region that holds an address; None where nothing is mapped."""
+    """Return the region that holds an address, or None where nothing is mapped."""
     return next((r for r in regions if r.first <= address < r.end), None)
 
 
 @drawn
 def memory_map(regions, touches=(), unit: str = "row") -> Picture:
-    """Regions of one memory in address order, not to scale, each with the accesses that land in it.
+    """Draw regions of one memory in address order, not to scale, each with the accesses that land in it.
 
     ``regions``: ``(name, first, end)``, half-open, as `engine.arena.Arena.table` gives them. ``touches``: ``(what, meant,
-    address)`` with the name of the region it is meant for. ``unit``: what an address counts ("row", "byte"). An access outside
-    the region that it is meant for is outlined and says so.
+    address)``, where ``meant`` names a region. ``unit``: the unit of an address ("row", "byte"). An access outside the region
+    that it is meant for is outlined and says so.
     """
     placed = tuple(sorted((_region(r) for r in regions), key=lambda r: r.first))
     accesses = tuple(_touch(t, {r.name for r in placed}) for t in touches)
@@ -79,7 +79,7 @@ def memory_map(regions, touches=(), unit: str = "row") -> Picture:
 
 
 def _chips(region: Region | None, here: list[Touch], x: float, y: float, unit: str) -> tuple[list[Box], float]:
-    """The accesses that land in one region, in lines of about 560 pixels."""
+    """Draw the accesses that land in one region, in lines of about 560 pixels."""
     boxes: list[Box] = []
     left, top = x, y
     for touch in here:
@@ -90,7 +90,7 @@ def _chips(region: Region | None, here: list[Touch], x: float, y: float, unit: s
             x, top = left, top + CHIP + 2 * GAP
         boxes.append(Box(x, top, w, CHIP, "notice" if astray else "yes", text, mark="selected" if astray else "", hover=text))
         x += w + 2 * GAP
-    if top == y:  # one line of them stands in the middle of its region
+    if top == y:  # a single line stands in the middle of its region
         boxes = [replace(b, y=y + (HEIGHT - CHIP) / 2) for b in boxes]
     return boxes, top - y + CHIP + GAP
 

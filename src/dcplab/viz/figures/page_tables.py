@@ -1,4 +1,4 @@
-"""Pages of either kind: index-K pages (P locs) and allocator pages (P * D locs, one c-KV page on every rank)."""
+"""Draws pages of both kinds: index-K pages (P locs) and allocator pages (P * D locs, one c-KV page on every rank)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BAR = 20
 def bars(
     x: float, y: float, width: float, ids: Sequence[int], style: str, name: str, h: float = BAR, chosen: int = -1
 ) -> list[Box]:
-    """One bar over each run of cells that lie in one page; ``name`` where there is room. Page ``chosen`` is marked."""
+    """Draw one bar over each run of cells of one page, with ``name`` if there is room. Page ``chosen`` is marked."""
     found = []
     for start, count, page in runs(ids):
         span = count * (width + GAP) - GAP
@@ -46,7 +46,7 @@ def bars(
 def paged_lines(
     x: float, y: float, locs: Sequence[int], page_size: int, dcp_size: int, marks: dict[int, str] | None = None
 ) -> tuple[list[Box], float]:
-    """Locs in lines, index-K pages as bars above and allocator pages as bars below. Returns boxes and the y below them."""
+    """Draw locs in lines, index-K pages as bars above and allocator pages as bars below. Returns boxes and the y below them."""
     marks = marks or {}
     width = cell_width(number(v) for v in locs)
     line = per_line(width, index_spaces.widened_page(page_size, dcp_size), page_size, dcp_size)
@@ -68,13 +68,13 @@ def paged_lines(
 
 
 def _elided(n: int) -> list[int | None]:
-    """Places 0..n-1 of a long line; None stands for those left out."""
+    """Return the places 0..n-1 of a long line. None stands for places left out."""
     return list(range(n)) if n <= 12 else [*range(6), None, *range(n - 3, n)]
 
 
 @drawn
 def widened_page(page: int, page_size: int, dcp_size: int) -> Picture:
-    """One allocator page in two views: its ``P * D`` locs as D index-K pages, and as one c-KV page of P rows on each rank.
+    """Draw one allocator page in two views: its ``P * D`` locs as D index-K pages, and as one c-KV page of P rows on each rank.
 
     ``page``: an allocator page id. ``page_size``: P. ``dcp_size``: D. Long lines show both ends only.
     """
@@ -140,7 +140,7 @@ def widened_page(page: int, page_size: int, dcp_size: int) -> Picture:
 
 @drawn
 def two_page_tables(locs, page_size: int, dcp_size: int) -> Picture:
-    """One request's locs in position order, with its index-K page table and its c-KV page table.
+    """Draw one request's locs in position order, with its index-K page table and its c-KV page table.
 
     ``locs``: at most 256 locs, one a position from 0; padding is not allowed. ``page_size``: P. ``dcp_size``: D. The page
     tables list each page once, in order of first use.

@@ -1,4 +1,4 @@
-"""Locs and ranks: whose loc is it, and in which row does it lie."""
+"""Draws locs and ranks: the owner of each loc, and its row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dcplab.viz.core.validate import geometry, whole_list
 
 
 def loc_box(x: float, y: float, w: float, loc: int, dcp_size: int, h: float = CELL_HEIGHT, mark: str = "") -> Box:
-    """A loc as every picture draws it: its number, its owner's name, colour and pattern. -1 is padding: nobody's."""
+    """Draw a loc as every picture does: its number, its owner's name, colour and pattern. -1 is padding and has no owner."""
     if loc < 0:
         return Box(x, y, w, h, "quiet", number(loc), "pad", mark)
     owner, row = index_spaces.owner_rank(loc, dcp_size), index_spaces.local_row(loc, dcp_size)
@@ -22,14 +22,14 @@ def loc_box(x: float, y: float, w: float, loc: int, dcp_size: int, h: float = CE
 
 
 def rank_chips(x: float, y: float, dcp_size: int, h: float, step: float) -> list[Box]:
-    """One label a rank, one below the other, in the rank's colour."""
+    """Draw one label a rank, one below the other, in the rank's colour."""
     w = chip_width([f"rank {dcp_size - 1}"])
     return [Box(x, y + r * step, w, h, owner_style(r), f"rank {r}") for r in range(dcp_size)]
 
 
 @drawn
 def owner_strip(locs, dcp_size: int) -> Picture:
-    """A strip of locs in the order given, each coloured and labelled by its owner.
+    """Draw a strip of locs in the order given, each coloured and labelled by its owner.
 
     ``locs``: at most 256 locs (list, range, 1-D tensor), -1 for padding. ``dcp_size``: D >= 1.
     """
@@ -46,7 +46,7 @@ def owner_strip(locs, dcp_size: int) -> Picture:
         f"Owners of {len(locs)} locs, D = {dcp_size}",
         "The big number is the loc, the small one the rank that owns it.",
         Scene(tuple(boxes)),
-        Table(("loc", "owner"), rows),  # as much as the picture shows: the row is the next question
+        Table(("loc", "owner"), rows),  # no more than the picture shows: the row is the next question
     )
 
 
@@ -55,7 +55,7 @@ def _facts(loc: int, dcp_size: int) -> tuple[str, str]:
 
 
 def row_grid(x: float, y: float, rows: Sequence[int], shown: set[int], dcp_size: int, h: float = 30) -> list[Box]:
-    """Ranks down, rows across: cell (r, row) holds the loc that lies there, if it is one of ``shown``. Wraps."""
+    """Draw ranks down and rows across: cell (r, row) holds the loc stored there, if it is one of ``shown``. Long lines wrap."""
     locs_of = {row: [index_spaces.globalize(row, r, dcp_size) for r in range(dcp_size)] for row in rows}
     width = cell_width([number(v) for row in rows for v in locs_of[row]] + [f"row {number(row)}" for row in rows], 44)
     left = x + chip_width([f"rank {dcp_size - 1}"]) + 2 * GAP
@@ -78,7 +78,7 @@ def row_grid(x: float, y: float, rows: Sequence[int], shown: set[int], dcp_size:
 
 @drawn
 def rank_table(locs, dcp_size: int) -> Picture:
-    """Ranks down, rows across: which loc lies in which row of which rank.
+    """Draw ranks down and rows across: each cell holds the loc that lies in that row of that rank.
 
     ``locs``: at most 256 locs, -1 is skipped. Only rows that hold one of them are drawn. ``dcp_size``: D >= 1.
     """
@@ -102,7 +102,7 @@ def rank_table(locs, dcp_size: int) -> Picture:
 
 @drawn
 def localized(locs, dcp_size: int) -> Picture:
-    """One line of cells a rank: the row of each loc on that rank, or -1 where another rank owns it.
+    """Draw one line of cells a rank: the row of each loc on that rank, or -1 where another rank owns the loc.
 
     ``locs``: at most 256 locs, -1 for padding. ``dcp_size``: D >= 1.
     """
