@@ -44,7 +44,9 @@ def isolation_matrix(*verdicts: str) -> viz.MatrixTable:
     """Two subsets at two watermarks, all predicted to be right; what ran did ``verdicts``, in order."""
     names, told = ("size", "write"), [*verdicts, *[""] * 4]
     cells = [
-        matrix_state.Cell(f"{s}, {level}", s, level, has, "right", told[2 * i + j], told[2 * i + j] and "3/3, -, -", "Because.")
+        matrix_state.MatrixCell(
+            f"{s}, {level}", s, level, has, "right", told[2 * i + j], told[2 * i + j] and "3/3, -, -", "Because."
+        )
         for i, (s, has) in enumerate((("none", (False, False)), ("all", (True, True))))
         for j, level in enumerate(("below", "above"))
     ]

@@ -148,7 +148,7 @@ def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable | Pictur
     """
     from dcplab.viz.core.picture import notice
     from dcplab.viz.views.matrix import live as matrix_live  # imported here, so that a grader needs no plotly
-    from dcplab.viz.views.matrix.state import Cell
+    from dcplab.viz.views.matrix.state import MatrixCell
 
     try:
         said = checked({} if predictions is None else predictions)
@@ -158,7 +158,7 @@ def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable | Pictur
     cells = []
     for row in matrix_rows():
         has = tuple(name in row.patches for name in PATCHES)
-        cells.append(Cell(row.id, row.subset, row.level, has, said.get(row.id, ""), *done.get(row, ("",) * 4)[1:]))
+        cells.append(MatrixCell(row.id, row.subset, row.level, has, said.get(row.id, ""), *done.get(row, ("",) * 4)[1:]))
     return matrix_live.matrix(PATCHES, tuple(cells), _run_some)
 
 

@@ -7,7 +7,7 @@ from dcplab.viz.core.live import control
 from dcplab.viz.core.picture import Picture, notice
 from dcplab.viz.views.arena import scene as arena_scene
 from dcplab.viz.views.arena import state as arena_state
-from dcplab.viz.views.arena.state import State
+from dcplab.viz.views.arena.state import ArenaState
 
 
 def arena_map(engine, rank=None, reads=False, at=None) -> ArenaMap | Picture:
@@ -48,7 +48,7 @@ class _Live(live.Live):
         self.box = self.assemble([self.at, before, after, first], [self.rank, self.reads])
         self.show(state)
 
-    def set_controls(self, state: State) -> None:
+    def set_controls(self, state: ArenaState) -> None:
         self.at.max = len(state.accesses)
         self.at.value = state.at
         self.rank.value, self.reads.value = state.rank, state.reads

@@ -8,18 +8,18 @@ from dcplab.course.model import Table
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import GAP, MARGIN, Box, Line, Scene, cell_width, chip, chip_width, number, text_width
 from dcplab.viz.views.arena import state as arena_state
-from dcplab.viz.views.arena.state import Landing, Part, State
+from dcplab.viz.views.arena.state import ArenaState, Spill, Stretch
 
 ROW, LANE, LINE, MOST_ROWS, MOST_LISTED = 34, 18, 22, 26, 40
 WIDE = 400  # pixels of landings before they wrap
 
 
-def scene(state: State) -> Scene:
+def scene(state: ArenaState) -> Scene:
     """Regions from the arena's start down, their use, and the landings; below, what this server does and strict mode says."""
     parts = _shown(state)
     fallen = arena_state.landings(state)
     changed = arena_state.changed_canaries(state)
-    names = [p.name if isinstance(p, Part) else p for p in parts]
+    names = [p.name if isinstance(p, Stretch) else p for p in parts]
     spans = [_span(p) for p in parts]
     width = max(cell_width(names, 150), *(text_width(span, 11) + 8 for span in spans))
     uses = [_used(p, changed).partition(", ") for p in parts]
@@ -43,16 +43,16 @@ def scene(state: State) -> Scene:
     return Scene((*boxes, *words), _path(state, places, MARGIN + width + used + 2 * GAP + LANE / 2))
 
 
-def _shown(state: State) -> list[Part | str]:
+def _shown(state: ArenaState) -> list[Stretch | str]:
     """Every region where there are few; else those that something left, reached or lies beside, and "..." for the others."""
     fallen = arena_state.landings(state)
-    lost: list[Part | str] = ["not mapped"] if any(v.region == "not mapped" for v in fallen) else []
+    lost: list[Stretch | str] = ["not mapped"] if any(v.region == "not mapped" for v in fallen) else []
     if len(state.parts) <= MOST_ROWS:
         return [*state.parts, *lost]
     names = {v.region for v in fallen} | {v.source for v in fallen}
     keep = {i + k for i, p in enumerate(state.parts) if p.name in names for k in (-1, 0, 1)}
     keep |= {0, len(state.parts) - 1}
-    found: list[Part | str] = []
+    found: list[Stretch | str] = []
     skipped = 0
     for i, part in enumerate([*state.parts, None]):
         if part is not None and i not in keep:
@@ -66,14 +66,14 @@ def _shown(state: State) -> list[Part | str]:
     return [*found, *lost]
 
 
-def _span(part: Part | str) -> str:
-    if isinstance(part, Part):
+def _span(part: Stretch | str) -> str:
+    if isinstance(part, Stretch):
         return f"bytes {number(part.region.first)} to {number(part.region.end - 1)}"
     return "nothing lies here" if part == "not mapped" else "nothing landed there"
 
 
-def _used(part: Part | str, changed: dict[str, str]) -> str:
-    if not isinstance(part, Part):
+def _used(part: Stretch | str, changed: dict[str, str]) -> str:
+    if not isinstance(part, Stretch):
         return ""
     if part.canary:
         return changed.get(part.name, "intact")
@@ -83,14 +83,14 @@ def _used(part: Part | str, changed: dict[str, str]) -> str:
     return f"{number(part.slots)} slots, {most}"
 
 
-def _wrong(part: Part | str, changed: dict[str, str]) -> bool:
-    if not isinstance(part, Part):
+def _wrong(part: Stretch | str, changed: dict[str, str]) -> bool:
+    if not isinstance(part, Stretch):
         return False
     return part.name in changed or (part.slots is not None and part.highest is not None and part.highest >= part.slots)
 
 
-def _style(part: Part | str) -> str:
-    if not isinstance(part, Part):
+def _style(part: Stretch | str) -> str:
+    if not isinstance(part, Stretch):
         return "unused"
     if part.canary:
         return "quiet"
@@ -100,7 +100,7 @@ def _style(part: Part | str) -> str:
     return next((style for kind, style in kinds.items() if kind in part.name), "header")
 
 
-def _said(landing: Landing) -> str:
+def _said(landing: Spill) -> str:
     word = ("write" if landing.write else "read") + ("s" if landing.count != 1 else "")
     what = f"{number(landing.count)} {word} meant for {landing.source}"
     if landing.region == landing.source:
@@ -112,7 +112,7 @@ def _said(landing: Landing) -> str:
     return f"{what}: slots {number(landing.low)} to {number(landing.high)}"
 
 
-def _chips(here: list[Landing], state: State, x: float, y: float) -> tuple[list[Box], float]:
+def _chips(here: list[Spill], state: ArenaState, x: float, y: float) -> tuple[list[Box], float]:
     """What landed in one region, in lines of about ``WIDE`` pixels."""
     boxes: list[Box] = []
     left, top = x, y
@@ -127,7 +127,7 @@ def _chips(here: list[Landing], state: State, x: float, y: float) -> tuple[list[
     return boxes, top - y + LINE + 2 * GAP if here else 0.0
 
 
-def _path(state: State, places: dict[str, Box], x: float) -> tuple[Line, ...]:
+def _path(state: ArenaState, places: dict[str, Box], x: float) -> tuple[Line, ...]:
     """From the buffer that an access is meant for to every region in which it lands."""
     access = state.access
     if access is None or access.buffer not in places:
@@ -142,7 +142,7 @@ def _path(state: State, places: dict[str, Box], x: float) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _words(state: State, y: float) -> tuple[list[Box], float]:
+def _words(state: ArenaState, y: float) -> tuple[list[Box], float]:
     """Two blocks: what this server does at this access, and what strict mode says, and when."""
     boxes: list[Box] = []
     for head, text in (("this server", happens(state)), ("strict mode", strict_says(state))):
@@ -155,7 +155,7 @@ def _words(state: State, y: float) -> tuple[list[Box], float]:
     return boxes, y
 
 
-def happens(state: State) -> str:
+def happens(state: ArenaState) -> str:
     """The access that is looked at, where it lands, and whose tokens it meets there."""
     access = state.access
     if access is None:
@@ -170,7 +170,7 @@ def happens(state: State) -> str:
     return f"{head} {access.outside} of {access.count} land in: {lands}."
 
 
-def strict_says(state: State) -> str:
+def strict_says(state: ArenaState) -> str:
     """The sentence that strict mode raises, and where in the order of things."""
     first = state.first_outside
     if first is None:
@@ -184,12 +184,12 @@ def strict_says(state: State) -> str:
     return f"{when}: {first.sentence()}"
 
 
-def _place(state: State) -> int:
+def _place(state: ArenaState) -> int:
     """Where the access that is looked at stands among all that were noted."""
     return next(i for i, a in enumerate(state.noted) if a is state.access)
 
 
-def sentence(state: State) -> str:
+def sentence(state: ArenaState) -> str:
     count = len(state.accesses)
     kind = "reads and writes" if state.reads else "writes"
     if not count:
@@ -197,7 +197,7 @@ def sentence(state: State) -> str:
     return f"Rank {state.rank}, access {state.at} of {count} wrong {kind}. {happens(state)} Strict mode: {strict_says(state)}"
 
 
-def legend(state: State) -> str:
+def legend(state: ArenaState) -> str:
     changed = arena_state.changed_canaries(state)
     bands = ", ".join(f"{name} ({what})" for name, what in changed.items()) or "none"
     cut = " Only the first accesses were noted one by one." if state.cut else ""
@@ -207,14 +207,14 @@ def legend(state: State) -> str:
     )
 
 
-def tables(state: State) -> tuple[Table, ...]:
+def tables(state: ArenaState) -> tuple[Table, ...]:
     """Regions, and the accesses around the one that is looked at."""
     changed = arena_state.changed_canaries(state)
     fallen = arena_state.landings(state)
     lost = ["not mapped"] if any(v.region == "not mapped" for v in fallen) else []
     regions = []
     for part in (*state.parts, *lost):
-        name = part.name if isinstance(part, Part) else part
+        name = part.name if isinstance(part, Stretch) else part
         span = ("-", "-") if isinstance(part, str) else (number(part.region.first), number(part.region.end - 1))
         landed = "; ".join(_said(v) for v in fallen if v.region == name)
         regions.append((name, *span, _used(part, changed) or "-", landed or "nothing"))
@@ -230,7 +230,7 @@ def tables(state: State) -> tuple[Table, ...]:
     return Table(("region", "first byte", "last byte", "use", "what landed there"), tuple(regions)), *listed
 
 
-def picture(state: State) -> Picture:
+def picture(state: ArenaState) -> Picture:
     """Scene, sentence and tables of a state."""
     first, *more = tables(state)
     return Picture(

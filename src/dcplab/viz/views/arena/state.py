@@ -15,7 +15,7 @@ from dcplab.viz.figures.memory_map import Region
 
 
 @dataclass(frozen=True)
-class Part:
+class Stretch:
     """A region of the arena. Where it is a buffer, ``space`` is what indexes it, and ``highest`` the largest index it met."""
 
     region: Region
@@ -33,13 +33,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class State:
+class ArenaState:
     """``parts`` in address order. ``noted``: every wrong access of every rank. ``at``: how many of the shown ones have
     happened. ``strict``: the server refused the first index outside, so that one never landed."""
 
     dcp_size: int
     ranks: tuple[int, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Stretch, ...]
     noted: tuple[Access, ...]
     first_outside: Access | None
     first_misuse: Access | None
@@ -70,7 +70,7 @@ class State:
         return self.accesses[self.at - 1] if self.at else None
 
 
-def make(engine, rank=None, reads: bool = False, at=None) -> State:
+def make(engine, rank=None, reads: bool = False, at=None) -> ArenaState:
     """The state of an engine (or of what has one as ``engine``), after its last access unless ``at`` says another."""
     engine = getattr(engine, "engine", engine)
     if engine is None:
@@ -89,8 +89,8 @@ def make(engine, rank=None, reads: bool = False, at=None) -> State:
     for name, first, end in arena.table():
         buffer = arena.buffers.get(name)
         known = (buffer.space.value, buffer.slots, watcher.highest.get(name)) if buffer else ()
-        parts.append(Part(Region(name, first, end), *known))
-    state = State(
+        parts.append(Stretch(Region(name, first, end), *known))
+    state = ArenaState(
         engine.config.dcp_size,
         tuple(arenas),
         tuple(p for p in parts if p.region.end > p.region.first),
@@ -105,7 +105,7 @@ def make(engine, rank=None, reads: bool = False, at=None) -> State:
     return looked_at(state, len(state.accesses) if at is None else at)
 
 
-def looked_at(state: State, at) -> State:
+def looked_at(state: ArenaState, at) -> ArenaState:
     """The state after another number of accesses."""
     at = whole(at, "the access")
     if at > len(state.accesses):
@@ -113,7 +113,7 @@ def looked_at(state: State, at) -> State:
     return replace(state, at=at)
 
 
-def at_first_outside(state: State) -> State:
+def at_first_outside(state: ArenaState) -> ArenaState:
     """The state at the first access outside a buffer, of the rank and kind that first did it: where strict mode stops."""
     first = state.first_outside
     if first is None:
@@ -122,7 +122,7 @@ def at_first_outside(state: State) -> State:
     return replace(there, at=next(i for i, a in enumerate(there.accesses, 1) if a is first))
 
 
-def filtered(state: State, rank: int, reads: bool) -> State:
+def filtered(state: ArenaState, rank: int, reads: bool) -> ArenaState:
     """The state with another rank's accesses, or with reads or without them; the access that is looked at stays if it can."""
     found = replace(state, rank=rank, reads=reads)
     before = state.accesses[: state.at]
@@ -133,7 +133,7 @@ def filtered(state: State, rank: int, reads: bool) -> State:
 
 
 @dataclass(frozen=True)
-class Landing:
+class Spill:
     """What one buffer's accesses did to one region so far: ``count`` of them; slots ``low`` to ``high`` where it is a buffer.
 
     ``latest``: the access that is looked at is one of them.
@@ -148,12 +148,12 @@ class Landing:
     latest: bool
 
 
-def landings(state: State) -> tuple[Landing, ...]:
+def landings(state: ArenaState) -> tuple[Spill, ...]:
     """Where the accesses so far landed outside their buffers, and where they used an index of another space inside them.
 
     In strict mode what would have landed outside was refused.
     """
-    found: dict[tuple[str, str, bool], Landing] = {}
+    found: dict[tuple[str, str, bool], Spill] = {}
     for i, access in enumerate(state.accesses[: state.at], 1):
         inside = access.count - access.outside
         spots = [] if state.strict else [(h.region, h.count, h.low, h.high) for h in access.hits]
@@ -165,11 +165,11 @@ def landings(state: State) -> tuple[Landing, ...]:
             lows = [v for v in (low, old.low if old else None) if v is not None]
             highs = [v for v in (high, old.high if old else None) if v is not None]
             total = count + (old.count if old else 0)
-            found[key] = Landing(*key, total, min(lows, default=None), max(highs, default=None), i == state.at)
+            found[key] = Spill(*key, total, min(lows, default=None), max(highs, default=None), i == state.at)
     return tuple(found.values())
 
 
-def changed_canaries(state: State) -> dict[str, str]:
+def changed_canaries(state: ArenaState) -> dict[str, str]:
     """The canary bands that are no longer as they were, each with what is known: at the end, how many bytes; before, that a
     write began in it. None in strict mode, which refuses before anything is written."""
     if state.at == len(state.accesses):

@@ -7,7 +7,7 @@ from dcplab.viz.core.live import control
 from dcplab.viz.core.picture import Picture, drawn, notice
 from dcplab.viz.views.journey import scene as journey_scene
 from dcplab.viz.views.journey import state as journey_state
-from dcplab.viz.views.journey.state import State
+from dcplab.viz.views.journey.state import JourneyState
 
 
 @drawn
@@ -59,7 +59,7 @@ class _Live(live.Live):
         self.box = self.assemble([self.write, self.read, self.level, self.d], [self.token, before, after])
         self.show(owner.state)
 
-    def _new_fixes(self) -> State:
+    def _new_fixes(self) -> JourneyState:
         return journey_state.with_fixes(self.state, self.write.value, self.read.value)
 
     def _clicked(self, trace, points, _) -> None:
@@ -67,13 +67,13 @@ class _Live(live.Live):
         if loc is not None:
             self.guarded(lambda: journey_state.with_loc(self.state, int(loc)))()
 
-    def set_controls(self, state: State) -> None:
+    def set_controls(self, state: JourneyState) -> None:
         self.write.value, self.read.value, self.level.value = state.write, state.read, state.level
         self.d.value = state.dcp_size
         self.token.max = len(state.tokens) - 1
         self.token.value = state.selected
 
-    def marked(self, state: State) -> int | None:
+    def marked(self, state: JourneyState) -> int | None:
         return state.selected
 
 

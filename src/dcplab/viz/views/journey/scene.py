@@ -10,14 +10,14 @@ from dcplab.viz.core.palette import owner_style, request_style
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import GAP, MARGIN, Box, Scene, cell_width, chip, chip_width, text_width
 from dcplab.viz.views.journey import state as journey_state
-from dcplab.viz.views.journey.state import LAYERS, Cell, Merged, Read, State, Token
+from dcplab.viz.views.journey.state import LAYERS, JourneyState, Merged, Read, StoredToken, Token
 
 WORD, RETURNED, ROW = 34, 32, 18  # heights: a word with its loc, what comes back, a row of memory
 SUPER = "\N{SUPERSCRIPT ZERO}\N{SUPERSCRIPT ONE}"  # after a word: the layer that wrote it, where that is another one
 FROM = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}"  # before a word: this row is read
 
 
-def scene(state: State) -> Scene:
+def scene(state: JourneyState) -> Scene:
     """Above, both requests and what comes back of them; below, the ranks' rows of both layers, and beside them how the selected
     token is read."""
     # A row of memory is in smaller letters, and has room for its two signs.
@@ -29,12 +29,12 @@ def scene(state: State) -> Scene:
     return Scene((*boxes, *more, *panel)).select(state.token.loc)
 
 
-def word(state: State, cell: Cell | None) -> str:
+def word(state: JourneyState, cell: StoredToken | None) -> str:
     """What a row holds, in a word."""
     return "empty" if cell is None else state.tokens[cell.token].word
 
 
-def brought(state: State, merged: Merged) -> str:
+def brought(state: JourneyState, merged: Merged) -> str:
     """What the merge brings, in a word: of several different ones, a mix."""
     if not merged.cells:
         return "nothing"
@@ -45,7 +45,7 @@ def _verdict(merged: Merged) -> str:
     return "right" if merged.right else "wrong"
 
 
-def _strips(state: State, width: float) -> tuple[list[Box], float]:
+def _strips(state: JourneyState, width: float) -> tuple[list[Box], float]:
     label = chip_width(["request A", *(f"layer {i} gives" for i in range(LAYERS))])
     boxes: list[Box] = []
     y = float(MARGIN)
@@ -73,12 +73,12 @@ def _strips(state: State, width: float) -> tuple[list[Box], float]:
     return boxes, y
 
 
-def _hover(state: State, token: Token) -> str:
+def _hover(state: JourneyState, token: Token) -> str:
     owner, row = index_spaces.owner_rank(token.loc, state.dcp_size), index_spaces.local_row(token.loc, state.dcp_size)
     return f"{token.word}: loc {token.loc}, owner rank {owner}, row {row}"
 
 
-def _memory(state: State, width: float, y: float) -> tuple[list[Box], float]:
+def _memory(state: JourneyState, width: float, y: float) -> tuple[list[Box], float]:
     """One block a layer, one column a rank, one cell a row; where the selected token belongs and is not, its cell is dashed."""
     held = journey_state.memory(state).held
     token = state.token
@@ -103,12 +103,12 @@ def _memory(state: State, width: float, y: float) -> tuple[list[Box], float]:
                 cell = held[rank][layer][row]
                 at = x + label + GAP + rank * (width + GAP)
                 seen = (rank, f"ckv.{layer}", row) in read
-                due = "due" if (rank, row) == home and cell != Cell(layer, token.index) else ""
+                due = "due" if (rank, row) == home and cell != StoredToken(layer, token.index) else ""
                 boxes.append(_cell(state, cell, layer, row, seen, due, (at, top, width, ROW)))
     return boxes, MARGIN + LAYERS * block + (LAYERS - 1) * 5 * GAP
 
 
-def _cell(state: State, cell: Cell | None, layer: int, row: int, seen: bool, due: str, place) -> Box:
+def _cell(state: JourneyState, cell: StoredToken | None, layer: int, row: int, seen: bool, due: str, place) -> Box:
     before = FROM if seen else ""
     if cell is None:
         reserved = index_spaces.allocator_page(row * state.dcp_size, state.page_size, state.dcp_size) == 0
@@ -121,7 +121,7 @@ def _cell(state: State, cell: Cell | None, layer: int, row: int, seen: bool, due
     )
 
 
-def _panel(state: State, x: float, y: float) -> list[Box]:
+def _panel(state: JourneyState, x: float, y: float) -> list[Box]:
     """The selected token, its place, and every rank's read of it, layer by layer."""
     token, d = state.token, state.dcp_size
     home = f"owner rank {index_spaces.owner_rank(token.loc, d)}, row {index_spaces.local_row(token.loc, d)}"
@@ -142,13 +142,13 @@ def _panel(state: State, x: float, y: float) -> list[Box]:
     return found
 
 
-def _said(state: State, read: Read) -> str:
+def _said(state: JourneyState, read: Read) -> str:
     if read.row is None:
         return f"rank {read.rank}: not here, -1"
     return f"rank {read.rank}: {_at(state, read)}, {word(state, read.cell)}"
 
 
-def _at(state: State, read: Read) -> str:
+def _at(state: JourneyState, read: Read) -> str:
     """The row that is read, and how many there are where it is none of them."""
     return f"row {read.row}" + (f" of {state.rows}" if read.row >= state.rows else "")
 
@@ -158,7 +158,7 @@ def _keys(merged: Merged) -> str:
     return f"{merged.keys} key{'' if merged.keys == 1 else 's'} for 1{off}"
 
 
-def sentence(state: State) -> str:
+def sentence(state: JourneyState) -> str:
     token, d = state.token, state.dcp_size
     write, read = ("mended" if fixed else "as it was" for fixed in (state.write, state.read))
     fixes = f"Write {write}, read {read}, {state.level} watermark."
@@ -175,14 +175,14 @@ def sentence(state: State) -> str:
     )
 
 
-def _reads(state: State, reads: list[Read]) -> str:
+def _reads(state: JourneyState, reads: list[Read]) -> str:
     """Every rank's read of a token; in one phrase where they are alike."""
     if len(reads) > 1 and len({(r.row, r.cell) for r in reads}) == 1:
         return f"every rank reads {_at(state, reads[0])}, {word(state, reads[0].cell)}"
     return "; ".join(f"rank {r.rank} reads {_at(state, r)}, {word(state, r.cell)}" for r in reads)
 
 
-def legend(state: State) -> str:
+def legend(state: JourneyState) -> str:
     past = journey_state.memory(state).past
     lost = f" {past} writes lie behind layer {LAYERS - 1}, in whatever comes there." if past else ""
     return (
@@ -193,7 +193,7 @@ def legend(state: State) -> str:
     )
 
 
-def tables(state: State) -> tuple[Table, ...]:
+def tables(state: JourneyState) -> tuple[Table, ...]:
     """Every token with its places and what comes back of it; then the reads of the selected one."""
     d = state.dcp_size
     rows = []
@@ -218,13 +218,13 @@ def tables(state: State) -> tuple[Table, ...]:
     return Table(tuple(header), tuple(rows)), one
 
 
-def _stored(state: State, layer: int, token: int) -> str:
+def _stored(state: JourneyState, layer: int, token: int) -> str:
     places = journey_state.stored_at(state, layer, token)
     named = [f"{rank}:{row}" if name == f"ckv.{layer}" else f"{rank}:{name} {row}" for rank, name, row in places]
     return " ".join(named) or "nowhere here"
 
 
-def picture(state: State) -> Picture:
+def picture(state: JourneyState) -> Picture:
     """Scene, sentence and tables of a state."""
     first, *more = tables(state)
     title = f"A token's journey on {state.dcp_size} ranks, {state.level} watermark"

@@ -39,7 +39,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class State:
+class JourneyState:
     """``write``, ``read``: whether that side is mended. ``level``: whether request B lies below a rank's rows or beyond them.
     ``selected``: the index of a token. ``words``: of request A and of B."""
 
@@ -67,7 +67,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Cell:
+class StoredToken:
     """What a row holds: the c-KV that ``layer`` made of a token."""
 
     layer: int
@@ -83,7 +83,7 @@ class Read:
     row: int | None
     region: str = ""
     at: int | None = None
-    cell: Cell | None = None
+    cell: StoredToken | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Merged:
     """What the ranks' reads of a token in a layer come to. ``keys``: how many ranks brought one, where one was selected."""
 
     keys: int
-    cells: tuple[Cell | None, ...]  # the different ones, in rank order
+    cells: tuple[StoredToken | None, ...]  # the different ones, in rank order
     right: bool
 
     @property
@@ -102,15 +102,17 @@ class Merged:
 
 @dataclass(frozen=True)
 class Memory:
-    """``held[rank][layer][row]``: a `Cell` or None. ``past``: how many writes landed behind the last layer, all ranks together.
-    ``reads[layer][token][rank]``."""
+    """``held[rank][layer][row]``: a `StoredToken` or None. ``past``: how many writes landed behind the last layer, all ranks
+    together. ``reads[layer][token][rank]``."""
 
-    held: tuple[tuple[tuple[Cell | None, ...], ...], ...]
+    held: tuple[tuple[tuple[StoredToken | None, ...], ...], ...]
     past: int
     reads: tuple[tuple[tuple[Read, ...], ...], ...]
 
 
-def make(dcp_size=4, page_size=1, size=None, write=False, read=False, level="low", selected=None, old=None, new=None) -> State:
+def make(
+    dcp_size=4, page_size=1, size=None, write=False, read=False, level="low", selected=None, old=None, new=None
+) -> JourneyState:
     """The state of a server. ``size`` C: by default as small as request B's low place allows. ``selected``: a token's index, or
     a word."""
     dcp_size, page_size = whole(dcp_size, "D (dcp_size)", 1), whole(page_size, "P (page_size)", 1)
@@ -126,15 +128,15 @@ def make(dcp_size=4, page_size=1, size=None, write=False, read=False, level="low
     size = whole(size, "C (size)", page_size)
     if size + page_size <= least:
         raise ValueError(f"C (size) must be at least {least + 1 - page_size}, so that request B can lie below one rank's rows.")
-    state = with_level(State(dcp_size, page_size, size, words, bool(write), bool(read)), level)
+    state = with_level(JourneyState(dcp_size, page_size, size, words, bool(write), bool(read)), level)
     return with_selected(state, len(words[0]) if selected is None else selected)
 
 
-def with_fixes(state: State, write: bool, read: bool) -> State:
+def with_fixes(state: JourneyState, write: bool, read: bool) -> JourneyState:
     return replace(state, write=bool(write), read=bool(read))
 
 
-def with_level(state: State, level) -> State:
+def with_level(state: JourneyState, level) -> JourneyState:
     if level not in LEVELS:
         raise ValueError(f"level must be low or high, not {level!r}.")
     found = replace(state, level=level)
@@ -145,7 +147,7 @@ def with_level(state: State, level) -> State:
     return found
 
 
-def with_selected(state: State, selected) -> State:
+def with_selected(state: JourneyState, selected) -> JourneyState:
     """Another token: its index, or a word."""
     if isinstance(selected, str):
         found = [t.index for t in state.tokens if t.word == selected]
@@ -158,19 +160,19 @@ def with_selected(state: State, selected) -> State:
     return replace(state, selected=index)
 
 
-def with_loc(state: State, loc: int) -> State:
+def with_loc(state: JourneyState, loc: int) -> JourneyState:
     """The token that has a loc."""
     return with_selected(state, next((t.index for t in state.tokens if t.loc == loc), len(state.tokens)))
 
 
-def with_size(state: State, dcp_size) -> State:
+def with_size(state: JourneyState, dcp_size) -> JourneyState:
     """The same words, fixes and level on another number of ranks."""
     words = (" ".join(part) for part in state.words)
     return make(dcp_size, state.page_size, None, state.write, state.read, state.level, state.selected, *words)
 
 
 @functools.lru_cache(maxsize=64)
-def _memory(state: State) -> Memory:
+def _memory(state: JourneyState) -> Memory:
     tokens = state.tokens
     arenas = [_arena(state) for _ in range(state.dcp_size)]
     for name in ("A", "B"):  # one request after the other, layer by layer, as the steps come
@@ -194,19 +196,19 @@ def _memory(state: State) -> Memory:
     return Memory(held, past, reads)
 
 
-def memory(state: State) -> Memory:
+def memory(state: JourneyState) -> Memory:
     """What all ranks hold after both requests were written, and what they read back of every token."""
     return _memory(replace(state, selected=0))
 
 
-def merged(state: State, layer: int, token: int) -> Merged:
+def merged(state: JourneyState, layer: int, token: int) -> Merged:
     """The merge of a token's reads in one layer."""
     found = [r.cell for r in memory(state).reads[layer][token] if r.row is not None]
     cells = tuple(dict.fromkeys(found))
-    return Merged(len(found), cells, cells == (Cell(layer, token),))
+    return Merged(len(found), cells, cells == (StoredToken(layer, token),))
 
 
-def stored_at(state: State, layer: int, token: int) -> tuple[tuple[int, str, int], ...]:
+def stored_at(state: JourneyState, layer: int, token: int) -> tuple[tuple[int, str, int], ...]:
     """(rank, buffer, row) of every row of the drawn memory that holds a token of a layer."""
     held = memory(state).held
     return tuple(
@@ -214,26 +216,26 @@ def stored_at(state: State, layer: int, token: int) -> tuple[tuple[int, str, int
         for rank, layers in enumerate(held)
         for block, rows in enumerate(layers)
         for row, cell in enumerate(rows)
-        if cell == Cell(layer, token)
+        if cell == StoredToken(layer, token)
     )
 
 
-def right_words(state: State, layer: int) -> int:
+def right_words(state: JourneyState, layer: int) -> int:
     """How many tokens come back right in a layer."""
     return sum(merged(state, layer, t.index).right for t in state.tokens)
 
 
-def _arena(state: State) -> Arena:
+def _arena(state: JourneyState) -> Arena:
     specs = [Spec(f"ckv.{i}", Space.ROW, (state.rows, _COLUMNS), torch.int64) for i in range(LAYERS)]
     beyond = index_spaces.loc_slots(state.size, state.page_size, state.dcp_size)
     return Arena(specs, canary=0, tail=beyond * specs[0].row_bytes)
 
 
-def _cell(value: int, tokens: tuple[Token, ...]) -> Cell | None:
-    return Cell((value - 1) // len(tokens), (value - 1) % len(tokens)) if value else None
+def _cell(value: int, tokens: tuple[Token, ...]) -> StoredToken | None:
+    return StoredToken((value - 1) // len(tokens), (value - 1) % len(tokens)) if value else None
 
 
-def _read(state: State, arena: Arena, rank: int, layer: int, token: Token) -> Read:
+def _read(state: JourneyState, arena: Arena, rank: int, layer: int, token: Token) -> Read:
     row = index_spaces.localize(token.loc, rank, state.dcp_size) if state.read else token.loc
     if row < 0:
         return Read(rank, None)

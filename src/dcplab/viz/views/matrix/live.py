@@ -12,14 +12,14 @@ from dcplab.viz.core.live import control
 from dcplab.viz.core.picture import Picture, notice
 from dcplab.viz.views.matrix import scene as matrix_scene
 from dcplab.viz.views.matrix import state as matrix_state
-from dcplab.viz.views.matrix.state import Cell, State
+from dcplab.viz.views.matrix.state import MatrixCell, MatrixState
 
 Told = tuple[str, str, str, str]  # id, verdict, counts, because
 # run(todo, starts, result, stop): runs the servers with these ids, calls ``starts(id)`` and ``result(told)``, asks ``stop()``.
 Run = Callable[[list[str], Callable[[str], None], Callable[[Told], None], Callable[[], bool]], None]
 
 
-def matrix(patches: tuple[str, ...], cells: tuple[Cell, ...], run: Run) -> MatrixTable | Picture:
+def matrix(patches: tuple[str, ...], cells: tuple[MatrixCell, ...], run: Run) -> MatrixTable | Picture:
     """The isolation matrix of these servers; ``run`` is what runs them. Live where a kernel runs."""
     try:
         state = matrix_state.make(patches, cells)
@@ -62,7 +62,7 @@ class _Live(live.Live):
 
         return locked
 
-    def change(self, new_state: Callable[[State], State]) -> None:
+    def change(self, new_state: Callable[[MatrixState], MatrixState]) -> None:
         """Show another state, made from the one there is."""
         with self.lock:
             self.show(new_state(self.state))
@@ -103,16 +103,16 @@ class _Live(live.Live):
             note = f"A server could not be run: {type(error).__name__}: {error}."
         self.change(lambda s: matrix_state.ended(s, note))
 
-    def set_controls(self, state: State) -> None:
+    def set_controls(self, state: MatrixState) -> None:
         self.at.value = state.at
         self.bar.value = state.done
         running = state.running is not None
         self.go.disabled, self.halt.disabled = running or state.done == len(state.cells), not running
 
-    def marked(self, state: State) -> int | None:
+    def marked(self, state: MatrixState) -> int | None:
         return state.at
 
-    def show(self, state: State) -> Picture:
+    def show(self, state: MatrixState) -> Picture:
         picture = super().show(state)
         self.list.value = matrix_scene.listed(picture.surprises)
         return picture
@@ -123,6 +123,6 @@ class MatrixTable(live.View):
 
     name, scenes, shell = "matrix", matrix_scene, _Live
 
-    def __init__(self, state: State, run: Run):
+    def __init__(self, state: MatrixState, run: Run):
         super().__init__(matrix_state.ended(state))
         self.run = run

@@ -8,7 +8,7 @@ from html import escape
 from dcplab.course.model import Table
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import GAP, MARGIN, Box, Scene, cell_width, chip, chip_width
-from dcplab.viz.views.matrix.state import Cell, State
+from dcplab.viz.views.matrix.state import MatrixCell, MatrixState
 
 HEIGHT, HEAD, PATCH = 40, 22, 48
 # A verdict is written in its cell; the style only helps to see lines of them.
@@ -39,7 +39,7 @@ def listed(surprises: tuple[str, ...]) -> str:
     return f"<p>Surprises:</p><ul>{''.join(f'<li>{escape(s)}</li>' for s in surprises)}</ul>"
 
 
-def scene(state: State) -> Scene:
+def scene(state: MatrixState) -> Scene:
     """Heads, then a line for every subset: its name, which patches it has, and its servers."""
     names = [_name(s) for s in state.subsets]
     left = chip_width([*names, "patches"])
@@ -73,14 +73,14 @@ def _name(subset: str) -> str:
     return {"none": "none", "all": "all five"}.get(subset, subset)
 
 
-def _words(cell: Cell, running: bool) -> tuple[str, str]:
+def _words(cell: MatrixCell, running: bool) -> tuple[str, str]:
     guess = f"you: {cell.predicted or '-'}"
     if not cell.verdict:
         return ("running" if running else "not run yet"), guess
     return cell.verdict, f"{guess} {'✗' if cell.surprise else '✓'}"
 
 
-def told(cell: Cell) -> str:
+def told(cell: MatrixCell) -> str:
     """A cell in words: what was said of it, what it did, and why."""
     if not cell.verdict:
         return f"you say {cell.predicted or UNSAID}; it has not run yet."
@@ -88,7 +88,7 @@ def told(cell: Cell) -> str:
     return f"{said} ({cell.counts}). {cell.because}"
 
 
-def sentence(state: State) -> str:
+def sentence(state: MatrixState) -> str:
     """How far the run is, how many agree, and the cell that is looked at."""
     of, done = len(state.cells), state.done
     if state.running is not None:
@@ -101,7 +101,7 @@ def sentence(state: State) -> str:
     return " ".join(filter(None, (head, state.note, f"{cell.id}: {told(cell)}")))
 
 
-def legend(state: State) -> str:
+def legend(state: MatrixState) -> str:
     return (
         "right: every answer is right. silent: a wrong answer, no error. alarm: a check stops the server, on a legal loc. "
         "crash: memory that is not mapped. Columns: the largest loc is below one rank's rows, C + P, or above, or the pool "
@@ -109,11 +109,11 @@ def legend(state: State) -> str:
     )
 
 
-def surprises(state: State) -> tuple[str, ...]:
+def surprises(state: MatrixState) -> tuple[str, ...]:
     return tuple(f"{c.id}: {told(c)}" for c in state.surprises)
 
 
-def picture(state: State) -> Matrix:
+def picture(state: MatrixState) -> Matrix:
     """Scene, sentence and table of a state."""
     header = (
         "patches in force",

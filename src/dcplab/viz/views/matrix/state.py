@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """One server. ``subset`` and ``level`` are its line and column. ``predicted`` and ``verdict`` are "" where there is none;
     ``counts``: right answers of those given, act by act; ``because``: why, in words."""
 
@@ -25,12 +25,12 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class State:
-    """``patches``: names, in the order of `Cell.patches`. ``at``: the cell looked at. ``running``: the cell that runs now, or
-    None. ``note``: what else there is to say, such as why a run ended early."""
+class MatrixState:
+    """``patches``: names, in the order of `MatrixCell.patches`. ``at``: the cell looked at. ``running``: the cell that runs
+    now, or None. ``note``: what else there is to say, such as why a run ended early."""
 
     patches: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
     at: int = 0
     running: int | None = None
     note: str = ""
@@ -52,27 +52,27 @@ class State:
         return sum(bool(c.verdict) and not c.surprise for c in self.cells)
 
     @property
-    def surprises(self) -> tuple[Cell, ...]:
+    def surprises(self) -> tuple[MatrixCell, ...]:
         return tuple(c for c in self.cells if c.surprise)
 
 
-def make(patches: tuple[str, ...], cells: tuple[Cell, ...]) -> State:
+def make(patches: tuple[str, ...], cells: tuple[MatrixCell, ...]) -> MatrixState:
     """A matrix to look at. ValueError where there is nothing in it, or a cell twice."""
     if not cells:
         raise ValueError("a matrix needs at least one server.")
     if len({c.id for c in cells}) < len(cells):
         raise ValueError("a matrix has every server once.")
-    return State(patches, cells)
+    return MatrixState(patches, cells)
 
 
-def looked_at(state: State, at: int) -> State:
+def looked_at(state: MatrixState, at: int) -> MatrixState:
     """The same, with another cell looked at. ValueError for one that there is not."""
     if not 0 <= at < len(state.cells):
         raise ValueError(f"the servers are numbered 0 to {len(state.cells) - 1}.")
     return replace(state, at=at)
 
 
-def next_surprise(state: State) -> State:
+def next_surprise(state: MatrixState) -> MatrixState:
     """The next cell after the one looked at in which the run was not what was predicted; ValueError if there is none."""
     order = [*range(state.at + 1, len(state.cells)), *range(state.at + 1)]
     found = next((i for i in order if state.cells[i].surprise), None)
@@ -81,18 +81,18 @@ def next_surprise(state: State) -> State:
     return replace(state, at=found)
 
 
-def started(state: State, index: int) -> State:
+def started(state: MatrixState, index: int) -> MatrixState:
     """A cell has begun to run, and is looked at."""
     return replace(state, running=index, at=index, note="")
 
 
-def with_result(state: State, id: str, verdict: str, counts: str, because: str) -> State:
+def with_result(state: MatrixState, id: str, verdict: str, counts: str, because: str) -> MatrixState:
     """A cell has run; that the run is over, `ended` says."""
     cells = tuple(replace(c, verdict=verdict, counts=counts, because=because) if c.id == id else c for c in state.cells)
     return replace(state, cells=cells)
 
 
-def ended(state: State, note: str = "") -> State:
+def ended(state: MatrixState, note: str = "") -> MatrixState:
     """Nothing runs any more. The first surprise is looked at, if there is one."""
     first = next((i for i, c in enumerate(state.cells) if c.surprise), state.at)
     return replace(state, running=None, note=note, at=first)

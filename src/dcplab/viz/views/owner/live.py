@@ -10,7 +10,7 @@ from dcplab.viz.core.live import control
 from dcplab.viz.core.picture import Picture, notice
 from dcplab.viz.views.owner import scene as owner_scene
 from dcplab.viz.views.owner import state as owner_state
-from dcplab.viz.views.owner.state import State
+from dcplab.viz.views.owner.state import OwnerState
 
 
 def owner_table(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> OwnerTable | Picture:
@@ -60,17 +60,17 @@ class _Live(live.Live):
         )
         self.show(state)
 
-    def _new_geometry(self) -> State:
+    def _new_geometry(self) -> OwnerState:
         return owner_state.with_geometry(
             self.state, self.d.value, self.p.value, self.c.value, self.owner._asked, self.owner._keep_range
         )
 
-    def _new_range(self) -> State:
+    def _new_range(self) -> OwnerState:
         state = owner_state.with_range(self.state, self.first.value, self.last.value)
         self.owner._keep_range = True
         return state
 
-    def _new_position(self) -> State:
+    def _new_position(self) -> OwnerState:
         locs = self.state.requests[self.state.request].locs
         return owner_state.with_selected(self.state, locs[self.position.value])
 
@@ -79,10 +79,10 @@ class _Live(live.Live):
         if loc is not None:
             self.guarded(lambda: owner_state.with_selected(self.state, int(loc)))()
 
-    def marked(self, state: State) -> int | None:
+    def marked(self, state: OwnerState) -> int | None:
         return state.shown.index(state.selected)
 
-    def set_controls(self, state: State) -> None:
+    def set_controls(self, state: OwnerState) -> None:
         self.d.value, self.p.value, self.c.value = state.dcp_size, state.page_size, state.size
         self.first.value, self.last.value = state.first, state.last
         options = tuple((f"{r.name} ({len(r.locs)} tokens)", i) for i, r in enumerate(state.requests))
@@ -104,7 +104,7 @@ class OwnerTable(live.View):
 
     name, scenes, shell = "table", owner_scene, _Live
 
-    def __init__(self, state: State, requests=None, keep_range: bool = False):
+    def __init__(self, state: OwnerState, requests=None, keep_range: bool = False):
         super().__init__(state)
         self._asked = requests
         self._keep_range = keep_range

@@ -22,12 +22,12 @@ from dcplab.viz.core.scene import (
 )
 from dcplab.viz.figures.page_tables import bars
 from dcplab.viz.figures.strips import loc_box, rank_chips
-from dcplab.viz.views.owner.state import State
+from dcplab.viz.views.owner.state import OwnerState
 
 BAR, CELL, LANE = 18, 32, 9  # heights of a bar and of a cell; the free lane between lines, in which the journey runs
 
 
-def scene(state: State) -> Scene:
+def scene(state: OwnerState) -> Scene:
     """Three blocks, top to bottom: ``req_to_token`` of one request, the shown locs, the ranks' rows."""
     left = MARGIN + chip_width([f"req_to_token[{state.requests[state.request].name}]", "index-K page"]) + 2 * GAP
     tokens, y = _request(state, left)
@@ -37,7 +37,7 @@ def scene(state: State) -> Scene:
     return Scene(tuple(boxes), _journey(state, tokens, strip, grid))
 
 
-def _request(state: State, left: float) -> tuple[list[Box], float]:
+def _request(state: OwnerState, left: float) -> tuple[list[Box], float]:
     request = state.requests[state.request]
     holder = state.holder(state.selected)
     position = holder[1] if holder else 0
@@ -60,7 +60,7 @@ def _request(state: State, left: float) -> tuple[list[Box], float]:
     return boxes, y
 
 
-def _strip(state: State, left: float, y: float) -> tuple[list[Box], float]:
+def _strip(state: OwnerState, left: float, y: float) -> tuple[list[Box], float]:
     locs = list(state.shown)
     width = cell_width(number(v) for v in locs)
     line = per_line(width, state.width, state.page_size, state.dcp_size)
@@ -96,18 +96,18 @@ def _strip(state: State, left: float, y: float) -> tuple[list[Box], float]:
     return boxes, y
 
 
-def _local_page(state: State) -> int:
+def _local_page(state: OwnerState) -> int:
     return index_spaces.allocator_page(state.selected, state.page_size, state.dcp_size)
 
 
-def _cell(state: State, x: float, y: float, w: float, loc: int, h: float = CELL) -> Box:
+def _cell(state: OwnerState, x: float, y: float, w: float, loc: int, h: float = CELL) -> Box:
     mark = "last" if loc == state.largest else ""
     if loc < state.width:
         return Box(x, y, w, h, "reserved", number(loc), "never", mark, loc, f"loc {number(loc)}: page 0 is never issued")
     return loc_box(x, y, w, loc, state.dcp_size, h, mark)
 
 
-def _rows(state: State, left: float, y: float) -> tuple[list[Box], float]:
+def _rows(state: OwnerState, left: float, y: float) -> tuple[list[Box], float]:
     rows = list(_shown_rows(state))
     used = index_spaces.ckv_rows(state.size, state.page_size)
     width = cell_width([number(state.last), number(rows[-1])])
@@ -137,7 +137,7 @@ def _rows(state: State, left: float, y: float) -> tuple[list[Box], float]:
     return boxes, y
 
 
-def _row_cell(state: State, x: float, y: float, w: float, rank: int, row: int, loc: int, spare: bool) -> Box:
+def _row_cell(state: OwnerState, x: float, y: float, w: float, rank: int, row: int, loc: int, spare: bool) -> Box:
     where = f"rank {rank}, row {number(row)}: "
     if spare:
         return Box(x, y, w, 24, "unused", hover=where + "no page is issued that would use it")
@@ -149,14 +149,14 @@ def _row_cell(state: State, x: float, y: float, w: float, rank: int, row: int, l
     return Box(x, y, w, 24, owner_style(rank), number(loc), "", mark, loc, where + f"loc {number(loc)}")
 
 
-def _shown_rows(state: State) -> range:
+def _shown_rows(state: OwnerState) -> range:
     """Rows of the shown locs; the rest of the pool too, when the range ends with the last loc."""
     last = index_spaces.local_row(state.last, state.dcp_size)
     end = state.size + state.page_size if state.last == state.largest else last + 1
     return range(index_spaces.local_row(state.first, state.dcp_size), end)
 
 
-def _journey(state: State, tokens: list[Box], strip: list[Box], grid: list[Box]) -> tuple[Line, ...]:
+def _journey(state: OwnerState, tokens: list[Box], strip: list[Box], grid: list[Box]) -> tuple[Line, ...]:
     """From the position down to the loc and on to (rank, row), in the free lanes and along the right edge."""
     loc = state.selected
     stops = [[b for b in block if b.loc == loc and b.style not in _REQUEST] for block in (tokens, strip, grid)]
@@ -180,7 +180,7 @@ def _journey(state: State, tokens: list[Box], strip: list[Box], grid: list[Box])
 _REQUEST = {request_style(i) for i in range(4)}
 
 
-def picture(state: State) -> Picture:
+def picture(state: OwnerState) -> Picture:
     """Scene, sentence and table of a state, with the selected loc marked everywhere."""
     return Picture(
         f"Owner table: D = {state.dcp_size}, P = {state.page_size}, C = {number(state.size)}",
@@ -190,7 +190,7 @@ def picture(state: State) -> Picture:
     )
 
 
-def legend(state: State) -> str:
+def legend(state: OwnerState) -> str:
     """What the special cells are, and how many rows a pool has."""
     pool = state.size + state.page_size
     spare = pool - index_spaces.ckv_rows(state.size, state.page_size)
@@ -203,7 +203,7 @@ def legend(state: State) -> str:
     )
 
 
-def sentence(state: State) -> str:
+def sentence(state: OwnerState) -> str:
     """What there is to say about the selected loc."""
     loc, d, p = state.selected, state.dcp_size, state.page_size
     holder = state.holder(loc)
@@ -222,7 +222,7 @@ def sentence(state: State) -> str:
     )
 
 
-def table(state: State) -> Table:
+def table(state: OwnerState) -> Table:
     """One row a shown loc; the selected one is marked in the first column."""
     rows = []
     for loc in state.shown:

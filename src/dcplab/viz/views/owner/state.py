@@ -13,7 +13,7 @@ MOST_SHOWN, USUALLY_SHOWN, MOST_TOKENS = 128, 64, 4096
 
 
 @dataclass(frozen=True)
-class Request:
+class RequestLocs:
     """``locs[position]``: what the request's row of ``req_to_token`` holds."""
 
     name: str
@@ -21,7 +21,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class State:
+class OwnerState:
     """D, P and C; the locs ``first`` to ``last``, both shown; the requests; the request and the loc that are looked at."""
 
     dcp_size: int
@@ -29,7 +29,7 @@ class State:
     size: int
     first: int
     last: int
-    requests: tuple[Request, ...]
+    requests: tuple[RequestLocs, ...]
     request: int
     selected: int
 
@@ -52,7 +52,7 @@ class State:
         return next(((i, r.locs.index(loc)) for i, r in enumerate(self.requests) if loc in r.locs), None)
 
 
-def make(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> State:
+def make(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> OwnerState:
     """The state for the arguments of `owner_table`. Raises ``ValueError`` with one sentence for what cannot be drawn."""
     dcp_size, page_size = geometry(dcp_size, page_size)
     size = whole(size, "C (size)", 1)
@@ -72,10 +72,10 @@ def make(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None,
         first = max(0, whole(last, "the last loc") - USUALLY_SHOWN + 1)
     elif last is None:
         last = min(largest, whole(first, "the first loc") + USUALLY_SHOWN - 1)
-    return with_range(State(dcp_size, page_size, size, first, last, held, 0, selected), first, last)
+    return with_range(OwnerState(dcp_size, page_size, size, first, last, held, 0, selected), first, last)
 
 
-def with_range(state: State, first: int, last: int) -> State:
+def with_range(state: OwnerState, first: int, last: int) -> OwnerState:
     """The state with another range of locs; the selected loc moves into it."""
     first = _in_space(whole(first, "the first loc"), "the first loc", state.largest)
     last = _in_space(whole(last, "the last loc"), "the last loc", state.largest)
@@ -86,7 +86,7 @@ def with_range(state: State, first: int, last: int) -> State:
     return _looked_at(replace(state, first=first, last=last, selected=min(max(state.selected, first), last)))
 
 
-def with_selected(state: State, loc: int) -> State:
+def with_selected(state: OwnerState, loc: int) -> OwnerState:
     """The state with another selected loc; the range moves to it, and the request that holds it is looked at."""
     loc = _in_space(whole(loc, "the loc"), "the loc", state.largest)
     if not state.first <= loc <= state.last:
@@ -95,7 +95,7 @@ def with_selected(state: State, loc: int) -> State:
     return _looked_at(replace(state, selected=loc))
 
 
-def with_geometry(state: State, dcp_size, page_size, size, requests, keep_range: bool) -> State:
+def with_geometry(state: OwnerState, dcp_size, page_size, size, requests, keep_range: bool) -> OwnerState:
     """The state with another D, P or C. A range that the reader chose is kept where the new space has it."""
     fresh = make(dcp_size, page_size, size, requests=requests)
     if keep_range and state.first <= fresh.largest:
@@ -103,13 +103,13 @@ def with_geometry(state: State, dcp_size, page_size, size, requests, keep_range:
     return with_selected(fresh, state.selected) if fresh.first <= state.selected <= fresh.last else fresh
 
 
-def with_request(state: State, request: int) -> State:
+def with_request(state: OwnerState, request: int) -> OwnerState:
     """The state that looks at another request, at its first position."""
     locs = state.requests[request].locs
     return with_selected(state, locs[0]) if locs else replace(state, request=request)
 
 
-def _looked_at(state: State) -> State:
+def _looked_at(state: OwnerState) -> OwnerState:
     holder = state.holder(state.selected)
     return state if holder is None else replace(state, request=holder[0])
 
@@ -129,7 +129,7 @@ def _window(loc: int, width: int, largest: int) -> tuple[int, int]:
     return first, min(largest, first + step - 1)
 
 
-def _requests(requests, size: int, page_size: int, dcp_size: int) -> tuple[Request, ...]:
+def _requests(requests, size: int, page_size: int, dcp_size: int) -> tuple[RequestLocs, ...]:
     """Requests by length (pages 1, 2, ... in order) or by their locs; None for two of them that share no page."""
     width = page_size * dcp_size
     pages = size // page_size
@@ -163,7 +163,7 @@ def _requests(requests, size: int, page_size: int, dcp_size: int) -> tuple[Reque
                 raise ValueError(f"request {name} holds loc {loc}, and page 0 (locs 0 to {width - 1}) is never issued.")
             if loc > largest:
                 raise ValueError(f"request {name} does not fit: the last loc that the allocator issues is {number(largest)}.")
-        found.append(Request(str(name), locs))
+        found.append(RequestLocs(str(name), locs))
     every = [loc for r in found for loc in r.locs]
     if len(set(every)) != len(every):
         raise ValueError("a loc is held twice, and the allocator issues each loc once.")

@@ -9,7 +9,7 @@ from dcplab.viz.core.live import control
 from dcplab.viz.core.picture import Picture, notice
 from dcplab.viz.views.watermark import scene as watermark_scene
 from dcplab.viz.views.watermark import state as watermark_state
-from dcplab.viz.views.watermark.state import Action, State
+from dcplab.viz.views.watermark.state import Action, WatermarkState
 
 # Name, tooltip, and C, P, D, layers. The first of the real server is the one of SGLang #36886: 11 DSA layers.
 PRESETS = (
@@ -71,22 +71,22 @@ class _Live(live.Live):
         )
         self.show(owner.state)
 
-    def _new_geometry(self) -> State:
+    def _new_geometry(self) -> WatermarkState:
         return watermark_state.make(self.c.value, self.p.value, self.d.value, self.state.layers)
 
-    def _finished(self, kind: str) -> State:
+    def _finished(self, kind: str) -> WatermarkState:
         if self.request.value is None:
             raise ValueError("no request is running, so none can finish.")
         return watermark_state.with_action(self.state, Action(kind, self.request.value))
 
-    def show(self, state: State) -> Picture:
+    def show(self, state: WatermarkState) -> Picture:
         self.fresh = self.owner.state.config != state.config or not self.drawn
         return super().show(state)
 
-    def marked(self, state: State) -> int | None:
+    def marked(self, state: WatermarkState) -> int | None:
         return state.at
 
-    def set_controls(self, state: State) -> None:
+    def set_controls(self, state: WatermarkState) -> None:
         self.c.value, self.p.value, self.d.value = state.size, state.page_size, state.dcp_size
         self.step.max = len(state.actions)
         self.step.value = state.at

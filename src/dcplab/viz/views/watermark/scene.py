@@ -11,14 +11,14 @@ from dcplab.viz.core.palette import request_style
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import GAP, MARGIN, Box, Line, Scene, chip, chip_width, number, text_width
 from dcplab.viz.views.watermark import state as watermark_state
-from dcplab.viz.views.watermark.state import Action, Consumer, State, Step
+from dcplab.viz.views.watermark.state import Action, Consumer, Moment, WatermarkState
 
 HEIGHT, TOP_BAND, ROW, CELL, LIMIT = 280, 56, 22, 32, 30
 COLUMNS = 600  # pixels of steps: with the labels on both sides the picture fits a notebook beside its file browser
 MANY_PAGES = 40  # from here on the last allocator page would be too thin to be seen, and is magnified
 
 
-def scene(state: State) -> Scene:
+def scene(state: WatermarkState) -> Scene:
     """Top to bottom: bars of live locs a step with the lines across, numbers a step, the consumers, and what they hit."""
     boxes, lines, y = _chart(state)
     more, y = _consumers(state, y + 10)
@@ -26,14 +26,14 @@ def scene(state: State) -> Scene:
     return Scene((*boxes, *more, *hit), lines)
 
 
-def _shown(state: State, width: float) -> range:
+def _shown(state: WatermarkState, width: float) -> range:
     """The steps that fit, among them the one that is looked at; the empty server only where it is looked at."""
     count = max(1, int(COLUMNS // (width + GAP)))
     last = max(state.at, min(len(state.actions), count))
     return range(max(min(1, state.at), last - count + 1), last + 1)
 
 
-def _height(state: State, loc: int) -> float:
+def _height(state: WatermarkState, loc: int) -> float:
     """How far above loc 0 a loc is drawn, 0 to ``HEIGHT``. Where there are many pages, the last has a band of its own."""
     pages = state.config.pages
     if pages < MANY_PAGES:
@@ -44,7 +44,7 @@ def _height(state: State, loc: int) -> float:
     return HEIGHT - TOP_BAND + TOP_BAND * (loc - top) / (state.largest + 1 - top)
 
 
-def _chart(state: State) -> tuple[list[Box], tuple[Line, ...], float]:
+def _chart(state: WatermarkState) -> tuple[list[Box], tuple[Line, ...], float]:
     steps = watermark_state.played(state)
     names = ["largest live", "served", f"loc {number(state.largest)}"]
     left = MARGIN + chip_width(names) + 2 * GAP
@@ -73,7 +73,7 @@ def _chart(state: State) -> tuple[list[Box], tuple[Line, ...], float]:
     return boxes + limits, lines, y + CELL + 4 + 2 * ROW
 
 
-def _bar(state: State, step: Step, x: float, width: float, ground: float) -> list[Box]:
+def _bar(state: WatermarkState, step: Moment, x: float, width: float, ground: float) -> list[Box]:
     """Live locs of one step, from the ground up, cut where a line crosses; who holds them, where there is room for it."""
     boxes: list[Box] = []
     below = ground
@@ -105,7 +105,7 @@ def _index(name: str) -> int:
     return string.ascii_uppercase.index(name[0])
 
 
-def _what(i: int, step: Step, x: float, y: float, width: float, mark: str) -> Box:
+def _what(i: int, step: Moment, x: float, y: float, width: float, mark: str) -> Box:
     action = step.action
     if action is None:
         return Box(x, y, width, CELL, "quiet", "0", "empty", mark, hover="an empty server")
@@ -114,14 +114,14 @@ def _what(i: int, step: Step, x: float, y: float, width: float, mark: str) -> Bo
     return Box(x, y, width, CELL, style, number(i), f"{action.name} {does}", mark, hover=told(action))
 
 
-def _grouped(state: State) -> dict[int, list[Consumer]]:
+def _grouped(state: WatermarkState) -> dict[int, list[Consumer]]:
     found: dict[int, list[Consumer]] = {}
     for consumer in watermark_state.consumers(state.config):
         found.setdefault(consumer.slots, []).append(consumer)
     return dict(sorted(found.items()))
 
 
-def _limits(state: State, steps, left: float, right: float, ground: float) -> tuple[list[Box], tuple[Line, ...]]:
+def _limits(state: WatermarkState, steps, left: float, right: float, ground: float) -> tuple[list[Box], tuple[Line, ...]]:
     """A line a bound, from the first step to its label; labels are moved apart where lines are close."""
     boxes, lines = [], []
     width = max(80.0, chip_width([number(state.largest + 1)]))
@@ -149,7 +149,7 @@ def _apart(tops: list[float]) -> list[float]:
     return tops
 
 
-def _consumers(state: State, y: float) -> tuple[list[Box], float]:
+def _consumers(state: WatermarkState, y: float) -> tuple[list[Box], float]:
     rows = [facts(state, c) for c in watermark_state.consumers(state.config)]
     header = ("consumer", "has", "breaks at", "by this step")
     widths = [chip_width(cells) for cells in zip(header, *rows, strict=True)]
@@ -165,7 +165,7 @@ def _consumers(state: State, y: float) -> tuple[list[Box], float]:
     return boxes, y
 
 
-def _hits(state: State, y: float) -> tuple[list[Box], float]:
+def _hits(state: WatermarkState, y: float) -> tuple[list[Box], float]:
     rows = [row for row in hit_rows(state) if row[2] == number(state.step.largest)]  # the smallest loc is in the table
     if not rows:
         text = "no live loc is beyond a buffer at this step, so no neighbour is hit"
@@ -187,7 +187,7 @@ def _hits(state: State, y: float) -> tuple[list[Box], float]:
     return boxes, y
 
 
-def facts(state: State, consumer: Consumer) -> tuple[str, str, str, str]:
+def facts(state: WatermarkState, consumer: Consumer) -> tuple[str, str, str, str]:
     """A consumer, the loc from which on it breaks with its page and share of the pool, and what it has done by this step."""
     steps = watermark_state.played(state)[: state.at + 1]
     first = watermark_state.first_issued(state, consumer.slots)
@@ -199,12 +199,12 @@ def facts(state: State, consumer: Consumer) -> tuple[str, str, str, str]:
     return consumer.name, what, f"loc {number(first)}: {page_of(state, first)}", "holds" if at is None else f"{does}, step {at}"
 
 
-def page_of(state: State, loc: int) -> str:
+def page_of(state: WatermarkState, loc: int) -> str:
     page, pages = index_spaces.allocator_page(loc, state.page_size, state.dcp_size), state.config.pages
     return f"page {number(page)} of {number(pages)}, {page / pages:.1%}"
 
 
-def hit_rows(state: State) -> list[tuple[str, str, str, str]]:
+def hit_rows(state: WatermarkState) -> list[tuple[str, str, str, str]]:
     return [
         (c.name, h.buffer, number(h.loc), h.lands)
         for c in watermark_state.consumers(state.config)
@@ -224,7 +224,7 @@ def told(action: Action | None) -> str:
     }[action.kind]
 
 
-def sentence(state: State) -> str:
+def sentence(state: WatermarkState) -> str:
     """What there is to say about the step that is looked at."""
     step = state.step
     room = f", for which the cache lets go of {', '.join(step.evicted)}" if step.evicted else ""
@@ -240,7 +240,7 @@ def sentence(state: State) -> str:
     return f"Step {state.at}: {told(step.action)}{room}. {served} {live}, beyond {bounds}.{what}"
 
 
-def legend(state: State) -> str:
+def legend(state: WatermarkState) -> str:
     low = min(_grouped(state))
     first = watermark_state.first_issued(state, low)
     start = f"The lowest line is {number(low)}: {page_of(state, first)}. " if first is not None else "No line can be crossed. "
@@ -251,7 +251,7 @@ def legend(state: State) -> str:
     )
 
 
-def tables(state: State) -> tuple[Table, ...]:
+def tables(state: WatermarkState) -> tuple[Table, ...]:
     """Steps; consumers; and, where something is hit, what."""
     rows = []
     for i, step in enumerate(watermark_state.played(state)):
@@ -276,7 +276,7 @@ def tables(state: State) -> tuple[Table, ...]:
     return steps, users, *hits
 
 
-def picture(state: State) -> Picture:
+def picture(state: WatermarkState) -> Picture:
     """Scene, sentence and tables of a state."""
     first, *more = tables(state)
     return Picture(

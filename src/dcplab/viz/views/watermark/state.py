@@ -35,7 +35,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class State:
+class WatermarkState:
     """C, P, D, DSA layers, all that was done, and after how many actions the picture stands: ``at``, 0 for an empty server."""
 
     size: int
@@ -55,12 +55,12 @@ class State:
         return index_spaces.largest_loc(self.size, self.page_size, self.dcp_size)
 
     @property
-    def step(self) -> Step:
+    def step(self) -> Moment:
         return played(self)[self.at]
 
 
 @dataclass(frozen=True)
-class Run:
+class LocRun:
     """Locs ``first`` to ``last`` that ``name`` holds; ``kept``: as a prefix in the cache, not as a request."""
 
     first: int
@@ -80,12 +80,12 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Step:
+class Moment:
     """What there is after an action. ``served``: tokens of all requests so far. ``evicted``: what had to go to make room."""
 
     action: Action | None
     held: tuple[Held, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[LocRun, ...]
     served: int
     free: int
     evicted: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Consumer:
 
 
 @dataclass(frozen=True)
-class Hit:
+class Overwrite:
     """What a write to ``buffer`` at ``loc`` changes: ``parts`` are ``(region, first byte of it, last)``."""
 
     buffer: str
@@ -124,7 +124,7 @@ class Hit:
         return " and ".join(f"bytes {number(a)} to {number(b)} of {region}" for region, a, b in self.parts)
 
 
-def make(size=12, page_size=4, dcp_size=2, layers=2) -> State:
+def make(size=12, page_size=4, dcp_size=2, layers=2) -> WatermarkState:
     """A server with the scripted requests, all of them played. ``ValueError`` with one sentence for what cannot be drawn."""
     dcp_size, page_size = geometry(dcp_size, page_size)
     size, layers = whole(size, "C (size)", 1), whole(layers, "layers", 1)
@@ -134,17 +134,17 @@ def make(size=12, page_size=4, dcp_size=2, layers=2) -> State:
         raise ValueError(f"a picture takes at most {MOST_RANKS} ranks and {MOST_LAYERS} layers.")
     if size // page_size > MOST_PAGES:
         raise ValueError(f"C holds {number(size // page_size)} pages, and the picture takes at most {number(MOST_PAGES)}.")
-    state = State(size, page_size, dcp_size, layers)
+    state = WatermarkState(size, page_size, dcp_size, layers)
     actions = script(state)
     return replace(state, actions=actions, at=len(actions))
 
 
-def emptied(state: State) -> State:
+def emptied(state: WatermarkState) -> WatermarkState:
     """The same server before anything happens."""
     return replace(state, actions=(), at=0)
 
 
-def with_all(state: State, requests) -> State:
+def with_all(state: WatermarkState, requests) -> WatermarkState:
     """The state after a list of what happens: a number of tokens, "free A", "keep A" or "evict"."""
     if isinstance(requests, str) or not hasattr(requests, "__iter__"):
         raise ValueError(f"requests must be a list such as [8, 'free A', 8, 'keep B'], not {requests!r}.")
@@ -159,7 +159,7 @@ def with_all(state: State, requests) -> State:
     return state
 
 
-def script(state: State) -> tuple[Action, ...]:
+def script(state: WatermarkState) -> tuple[Action, ...]:
     """Twice a request comes and is freed. Then two are kept, and a last one takes what is left.
 
     Prompts have 300,000 tokens, as the report's, where three of them fit; else one page.
@@ -178,7 +178,7 @@ def script(state: State) -> tuple[Action, ...]:
     return tuple(actions)
 
 
-def with_action(state: State, action: Action) -> State:
+def with_action(state: WatermarkState, action: Action) -> WatermarkState:
     """The state in which one thing more is done at ``at``; what came after is dropped."""
     if action.kind == "new":
         whole(action.tokens, "a request's tokens", 1)
@@ -189,14 +189,14 @@ def with_action(state: State, action: Action) -> State:
     return done
 
 
-def with_request(state: State, tokens) -> State:
+def with_request(state: WatermarkState, tokens) -> WatermarkState:
     """A new request of ``tokens`` tokens, with the first free letter."""
     used = sum(a.kind == "new" for a in state.actions[: state.at])
     name = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[used % 26] + str(used // 26 + 1 if used >= 26 else "")
     return with_action(state, Action("new", name, whole(tokens, "a request's tokens", 1)))
 
 
-def with_eviction(state: State) -> State:
+def with_eviction(state: WatermarkState) -> WatermarkState:
     """The prefix cache lets go of what it has kept longest."""
     kept = next((h for h in state.step.held if h.kept), None)
     if kept is None:
@@ -204,7 +204,7 @@ def with_eviction(state: State) -> State:
     return with_action(state, Action("evict", kept.name))
 
 
-def looked_at(state: State, at) -> State:
+def looked_at(state: WatermarkState, at) -> WatermarkState:
     """The state at another step."""
     at = whole(at, "the step")
     if at > len(state.actions):
@@ -213,10 +213,10 @@ def looked_at(state: State, at) -> State:
 
 
 @functools.lru_cache(maxsize=64)
-def _played(size: int, page_size: int, dcp_size: int, actions: tuple[Action, ...]) -> tuple[Step, ...]:
+def _played(size: int, page_size: int, dcp_size: int, actions: tuple[Action, ...]) -> tuple[Moment, ...]:
     allocator = PagedAllocator(size, page_size, dcp_size)
     held: list[Held] = []
-    steps, served = [Step(None, (), (), 0, allocator.available)], 0
+    steps, served = [Moment(None, (), (), 0, allocator.available)], 0
     for action in actions:
         evicted: list[str] = []
         if action.kind == "new":
@@ -225,11 +225,11 @@ def _played(size: int, page_size: int, dcp_size: int, actions: tuple[Action, ...
         else:
             held = _gone(allocator, held, action)
         runs = tuple(sorted((r for h in held for r in _runs(size, page_size, dcp_size, h)), key=lambda r: r.first))
-        steps.append(Step(action, tuple(held), runs, served, allocator.available, tuple(evicted)))
+        steps.append(Moment(action, tuple(held), runs, served, allocator.available, tuple(evicted)))
     return tuple(steps)
 
 
-def played(state: State) -> tuple[Step, ...]:
+def played(state: WatermarkState) -> tuple[Moment, ...]:
     """Every step, the empty server first. ``ValueError`` where an action cannot be done."""
     return _played(state.size, state.page_size, state.dcp_size, state.actions)
 
@@ -267,19 +267,19 @@ def _gone(allocator: PagedAllocator, held: list[Held], action: Action) -> list[H
 
 
 @functools.lru_cache(maxsize=256)
-def _runs(size: int, page_size: int, dcp_size: int, held: Held) -> tuple[Run, ...]:
+def _runs(size: int, page_size: int, dcp_size: int, held: Held) -> tuple[LocRun, ...]:
     """The locs of what is held, ascending, neighbours joined: a prompt of 586 pages is mostly one run."""
     allocator = PagedAllocator(size, page_size, dcp_size)
     pages, tail = held.pages, (held.tokens - 1) % allocator.width
     jumps = (torch.tensor(pages).diff() != 1).nonzero().flatten().add(1).tolist()
-    found: list[Run] = []
+    found: list[LocRun] = []
     for start, end in sorted(pairwise([0, *jumps, len(pages)]), key=lambda span: pages[span[0]]):
         offset = tail if end == len(pages) else allocator.width - 1
         first, last = allocator.locs([pages[start]], 0, 1), allocator.locs([pages[end - 1]], offset, offset + 1)
         if found and found[-1].last + 1 == int(first):
             found[-1] = replace(found[-1], last=int(last))
         else:
-            found.append(Run(int(first), int(last), held.name, held.kept))
+            found.append(LocRun(int(first), int(last), held.name, held.kept))
     return tuple(found)
 
 
@@ -322,23 +322,23 @@ def _server(config: ServerConfig, buffer: str) -> ServerConfig:
     return replace(config, draft_tokens=1) if buffer.startswith("draft") else config
 
 
-def crossed(consumer: Consumer, steps: tuple[Step, ...]) -> int | None:
+def crossed(consumer: Consumer, steps: tuple[Moment, ...]) -> int | None:
     """The first step at which a live loc lies at or beyond what the consumer has."""
     return next((i for i, step in enumerate(steps) if step.largest >= consumer.slots), None)
 
 
-def first_issued(state: State, slots: int) -> int | None:
+def first_issued(state: WatermarkState, slots: int) -> int | None:
     """The smallest loc outside ``slots`` that the allocator can issue; None if all fit. Page 0 is never issued."""
     loc = max(slots, state.config.width)
     return loc if loc <= state.largest else None
 
 
-def first_outside(step: Step, slots: int) -> int | None:
+def first_outside(step: Moment, slots: int) -> int | None:
     """The smallest live loc that lies outside ``slots``."""
     return next((max(r.first, slots) for r in step.runs if r.last >= slots), None)
 
 
-def hits(state: State, consumer: Consumer) -> tuple[Hit, ...]:
+def hits(state: WatermarkState, consumer: Consumer) -> tuple[Overwrite, ...]:
     """What the live locs outside a consumer's buffers land in at the step that is looked at.
 
     Of the first layer the smallest and the largest such loc, of the last layer, which has another neighbour, the largest.
@@ -355,7 +355,7 @@ def hits(state: State, consumer: Consumer) -> tuple[Hit, ...]:
     return tuple(found)
 
 
-def _hit(arena: Arena, buffer: Buffer, loc: int) -> Hit:
+def _hit(arena: Arena, buffer: Buffer, loc: int) -> Overwrite:
     """Where the bytes of ``loc`` lie: a row of c-KV, or an index-K key (its scale lies at the end of its page)."""
     first = slot_address(buffer, loc)
     last = first + (configurator.INDEX_DIM if "index_k" in buffer.name else buffer.spec.row_bytes) - 1
@@ -364,7 +364,7 @@ def _hit(arena: Arena, buffer: Buffer, loc: int) -> Hit:
         for name, a, b in arena.table()
         if first < b and a <= last and a < b
     ]
-    return Hit(buffer.name, loc, tuple(parts))
+    return Overwrite(buffer.name, loc, tuple(parts))
 
 
 def _plain(region: str) -> str:

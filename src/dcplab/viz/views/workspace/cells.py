@@ -12,7 +12,7 @@ BAR, CELL, LANE = 18, 34, 9  # heights of a bar and of a cell; the free lane bet
 
 
 @dataclass(frozen=True)
-class Cell:
+class BufferCell:
     """What a buffer holds at an index. ``request`` None: no token. ``loc``: can be selected. ``wrong``: a wrong id led here."""
 
     text: str = ""
@@ -23,10 +23,10 @@ class Cell:
     wrong: bool = False
 
 
-GARBAGE = Cell("?", "garbage", hover="no token: whatever lay there")
+GARBAGE = BufferCell("?", "garbage", hover="no token: whatever lay there")
 
 
-def width_of(cells: Iterable[Cell], least: float = 40) -> float:
+def width_of(cells: Iterable[BufferCell], least: float = 40) -> float:
     """One width for all cells: enough for the longest text."""
     return max([least, *(max(text_width(c.text) + 8, text_width(c.sub, 10) + 5) for c in cells)])
 
@@ -36,7 +36,7 @@ def label_width(labels: Iterable[str]) -> float:
 
 
 def strip(
-    x: float, y: float, label: str, labels: float, width: float, cells: Sequence[Cell], spans: Sequence[tuple[str, int]]
+    x: float, y: float, label: str, labels: float, width: float, cells: Sequence[BufferCell], spans: Sequence[tuple[str, int]]
 ) -> tuple[list[Box], float]:
     """One buffer: an index above each cell, and above these bars for ``spans``, (name, how many cells), that cover it from its
     start. ``labels`` is the width of the labels' column. Gives boxes and the y below them."""
@@ -60,7 +60,7 @@ def grid(
     label: str,
     labels: float,
     width: float,
-    lines: Sequence[Sequence[Cell]],
+    lines: Sequence[Sequence[BufferCell]],
     spans: Sequence[tuple[str, int]],
     first: int = 0,
 ) -> tuple[list[Box], float]:
@@ -96,7 +96,7 @@ def _bars(left: float, y: float, width: float, names: Sequence[str]) -> list[Box
     return found
 
 
-def _box(x: float, y: float, w: float, cell: Cell) -> Box:
+def _box(x: float, y: float, w: float, cell: BufferCell) -> Box:
     style = "unused" if cell.request is None else request_style(cell.request)
     if cell.wrong:
         style = "notice"

@@ -10,7 +10,7 @@ from dcplab.viz.core.picture import Picture, drawn
 from dcplab.viz.core.scene import MARGIN, Scene, number
 from dcplab.viz.core.validate import geometry, whole_list
 from dcplab.viz.figures.flattened import letter
-from dcplab.viz.views.workspace.cells import GARBAGE, Cell, grid, label_width, strip, width_of
+from dcplab.viz.views.workspace.cells import GARBAGE, BufferCell, grid, label_width, strip, width_of
 
 MOST_CELLS, MOST_REQUESTS, MOST_RANKS = 96, 8, 16
 
@@ -93,9 +93,9 @@ def workspace_picture(prefix_lens, extend_lens) -> Picture:
     )
 
 
-def _cell(i: int, position: int, kind: str = "") -> Cell:
+def _cell(i: int, position: int, kind: str = "") -> BufferCell:
     name = f"{letter(i)}{number(position)}"
-    return Cell(name, kind, i, hover=f"position {number(position)} of request {letter(i)}")
+    return BufferCell(name, kind, i, hover=f"position {number(position)} of request {letter(i)}")
 
 
 def _list(values) -> str:

@@ -7,7 +7,7 @@ from dcplab.viz.core.live import control
 from dcplab.viz.core.picture import Picture, notice
 from dcplab.viz.views.workspace import scene as workspace_scene
 from dcplab.viz.views.workspace import state as workspace_state
-from dcplab.viz.views.workspace.state import MOST_RANKS, USES, State
+from dcplab.viz.views.workspace.state import MOST_RANKS, USES, WorkspaceState
 
 
 def workspace(requests=None, dcp_size=2, page_size=2, request=None, position=None, use="ragged") -> Workspace | Picture:
@@ -55,7 +55,7 @@ class _Live(live.Live):
         )
         self.show(state)
 
-    def _moved(self, position: int) -> State:
+    def _moved(self, position: int) -> WorkspaceState:
         return workspace_state.with_token(self.state, self.state.request, position)
 
     def _clicked(self, trace, points, _) -> None:
@@ -64,13 +64,13 @@ class _Live(live.Live):
             at = next((i, r.locs.index(loc)) for i, r in enumerate(self.state.requests) if loc in r.locs)
             self.guarded(lambda: workspace_state.with_token(self.state, *at))()
 
-    def set_controls(self, state: State) -> None:
+    def set_controls(self, state: WorkspaceState) -> None:
         self.request.value = state.request
         self.position.max = len(state.followed.words) - 1
         self.position.value = state.position
         self.use.value, self.cached.value, self.d.value = state.use, state.followed.cached, state.dcp_size
 
-    def marked(self, state: State) -> int | None:
+    def marked(self, state: WorkspaceState) -> int | None:
         return list(USES).index(state.use)
 
 

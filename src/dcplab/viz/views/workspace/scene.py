@@ -11,13 +11,13 @@ from dcplab.engine import index_spaces
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import GAP, MARGIN, Box, Line, Scene, chip, chip_width, number
 from dcplab.viz.views.workspace import state as ws
-from dcplab.viz.views.workspace.cells import BAR, GARBAGE, LANE, Cell, grid, label_width, strip, width_of
-from dcplab.viz.views.workspace.state import NOBODY, USES, Landing, State
+from dcplab.viz.views.workspace.cells import BAR, GARBAGE, LANE, BufferCell, grid, label_width, strip, width_of
+from dcplab.viz.views.workspace.state import NOBODY, USES, Landing, WorkspaceState
 
 LABELS = ("c-KV row", "gathered row", "layout B", "workspace", "rank 0")
 
 
-def scene(state: State) -> Scene:
+def scene(state: WorkspaceState) -> Scene:
     """Four blocks, top to bottom, then what both transforms say of the followed token and where its id leads."""
     made, found = ws.buffers(state), ws.landing(state)
     cells = [_cell(state, n) for n in range(len(state.tokens))]
@@ -26,8 +26,8 @@ def scene(state: State) -> Scene:
     shape = (labels, width)
     rows = range(state.page_size, len(made.pools[0]))
 
-    def shown(buffer: str, held: tuple[int, ...], at: range | None = None, rank: int | None = None) -> list[Cell]:
-        empty = Cell(hover="no token of these requests") if buffer == "c-KV" else GARBAGE
+    def shown(buffer: str, held: tuple[int, ...], at: range | None = None, rank: int | None = None) -> list[BufferCell]:
+        empty = BufferCell(hover="no token of these requests") if buffer == "c-KV" else GARBAGE
         line = []
         for index in at if at is not None else range(len(held)):
             cell = empty if held[index] == NOBODY else cells[held[index]]
@@ -54,15 +54,15 @@ def scene(state: State) -> Scene:
     return Scene(tuple(b for block in [*blocks, words] for b in block), _journey(state, blocks))
 
 
-def _cell(state: State, n: int) -> Cell:
+def _cell(state: WorkspaceState, n: int) -> BufferCell:
     i, p = state.tokens[n]
     r = state.requests[i]
     new = " new" if p >= r.cached else ""
     hover = f"position {p} of request {r.name}, {r.words[p]}: loc {number(r.locs[p])}{', new in this step' if new else ''}"
-    return Cell(r.words[p], f"{r.name}{p}{new}", i, r.locs[p], hover)
+    return BufferCell(r.words[p], f"{r.name}{p}{new}", i, r.locs[p], hover)
 
 
-def _journey(state: State, blocks: list[list[Box]]) -> tuple[Line, ...]:
+def _journey(state: WorkspaceState, blocks: list[list[Box]]) -> tuple[Line, ...]:
     """From block to block: out below a cell, along the right edge, and in above the next one. A new token is not gathered."""
     loc = state.followed.locs[state.position]
     stops = [b for block in blocks for b in block if b.loc == loc]
@@ -78,7 +78,7 @@ def _journey(state: State, blocks: list[list[Box]]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _words(state: State, found: Landing, y: float) -> list[Box]:
+def _words(state: WorkspaceState, found: Landing, y: float) -> list[Box]:
     boxes: list[Box] = []
     heads = ("PAGED", "RAGGED", "used as")
     for head, text in zip(heads, (paged(state), ragged(state), lands(state, found)), strict=True):
@@ -92,13 +92,13 @@ def _words(state: State, found: Landing, y: float) -> list[Box]:
     return boxes
 
 
-def name(state: State, token: int) -> str:
+def name(state: WorkspaceState, token: int) -> str:
     """A token as the pictures call it: B1 'cat'."""
     i, p = state.tokens[token]
     return f"{state.requests[i].name}{p} '{state.requests[i].words[p]}'"
 
 
-def paged(state: State) -> str:
+def paged(state: WorkspaceState) -> str:
     """The PAGED transform of the followed token, in numbers."""
     loc, d = ws.loc_of(state), state.dcp_size
     table = f"req_to_token[{state.followed.name}][{state.position}] = loc {number(loc)}"
@@ -106,13 +106,13 @@ def paged(state: State) -> str:
     return f"{table}; owner {loc} % {d} = rank {owner}, row {loc} // {d} = {row}"
 
 
-def ragged(state: State) -> str:
+def ragged(state: WorkspaceState) -> str:
     """The RAGGED transform of the followed token, in numbers."""
     first = ws.buffers(state).cu_seqlens_k[state.request]
     return f"cu_seqlens_k[{state.followed.name}] + {state.position} = {first} + {state.position} = {ws.ragged_of(state)}"
 
 
-def lands(state: State, found: Landing) -> str:
+def lands(state: WorkspaceState, found: Landing) -> str:
     """What the id is used as, and what lies there."""
     where = f"row {number(found.index)} of rank {found.rank}" if found.rank is not None else f"row {number(found.index)}"
     if found.right:
@@ -128,13 +128,13 @@ def lands(state: State, found: Landing) -> str:
     return f"{USES[found.use].says}: {where} {verdict}{why}"
 
 
-def sentence(state: State) -> str:
+def sentence(state: WorkspaceState) -> str:
     mine = state.tokens.index((state.request, state.position))
     said = lands(state, ws.landing(state))
     return f"{name(state, mine)}. PAGED: {paged(state)}. RAGGED: {ragged(state)}. Used as {said}."
 
 
-def legend(state: State) -> str:
+def legend(state: WorkspaceState) -> str:
     made = ws.buffers(state)
     padding = sum(n == NOBODY for line in made.gathered for n in line)
     rows = f" {padding} of {len(made.gathered) * len(made.gathered[0])} gathered rows are garbage, hatched." if padding else ""
@@ -145,7 +145,7 @@ def legend(state: State) -> str:
     )
 
 
-def tables(state: State) -> tuple[Table, ...]:
+def tables(state: WorkspaceState) -> tuple[Table, ...]:
     """Every use of the followed token's id, and every token's indices."""
     uses = []
     for use in USES:
@@ -165,7 +165,7 @@ def tables(state: State) -> tuple[Table, ...]:
     return Table(("id of the token used as", "index", "lies there", "verdict"), tuple(uses)), Table(header, tuple(rows))
 
 
-def _verdict(state: State, found: Landing) -> str:
+def _verdict(state: WorkspaceState, found: Landing) -> str:
     if found.right:
         return "right" if found.use in ("ragged", "row") else "right, by luck"
     if found.token is None:
@@ -173,7 +173,7 @@ def _verdict(state: State, found: Landing) -> str:
     return "another request" if state.tokens[found.token][0] != state.request else "another token"
 
 
-def picture(state: State) -> Picture:
+def picture(state: WorkspaceState) -> Picture:
     """Scene, sentence and tables of a state, with the followed token marked everywhere."""
     first, second = tables(state)
     return Picture(

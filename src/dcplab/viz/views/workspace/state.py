@@ -24,7 +24,7 @@ REQUESTS = {"A": ("the red fox hides in", "an old barn"), "B": ("a cat sat", "by
 
 
 @dataclass(frozen=True)
-class Request:
+class PlacedRequest:
     """``words[position]`` and ``locs[position]``; the first ``cached`` positions are the prefix, the others are new."""
 
     name: str
@@ -34,18 +34,18 @@ class Request:
 
 
 @dataclass(frozen=True)
-class State:
+class WorkspaceState:
     """D, P and the requests; the token that is followed (``position`` of requests[``request``]); what is done with its id."""
 
     dcp_size: int
     page_size: int
-    requests: tuple[Request, ...]
+    requests: tuple[PlacedRequest, ...]
     request: int
     position: int
     use: str
 
     @property
-    def followed(self) -> Request:
+    def followed(self) -> PlacedRequest:
         return self.requests[self.request]
 
     @property
@@ -72,13 +72,13 @@ class Buffers:
     cu_seqlens_k: tuple[int, ...]
 
 
-def make(requests=None, dcp_size=2, page_size=2, request=None, position=None, use="ragged") -> State:
+def make(requests=None, dcp_size=2, page_size=2, request=None, position=None, use="ragged") -> WorkspaceState:
     """The state for the arguments of `workspace`. ``ValueError``, one sentence, for what cannot be drawn."""
     dcp_size, page_size = _ranks(dcp_size), whole(page_size, "P (page_size)", 1)
     if page_size > 64:
         raise ValueError(f"P is {page_size}, and the picture shows pages of at most 64 rows.")
     given = _requests(REQUESTS if requests is None else requests)
-    state = State(dcp_size, page_size, _placed(given, dcp_size, page_size), 0, 0, "ragged")
+    state = WorkspaceState(dcp_size, page_size, _placed(given, dcp_size, page_size), 0, 0, "ragged")
     if requests is None and request is None and position is None:
         request, position = "B", 1
     names = [r.name for r in state.requests]
@@ -89,7 +89,7 @@ def make(requests=None, dcp_size=2, page_size=2, request=None, position=None, us
     return with_use(with_token(state, names.index(request), 0 if position is None else position), use)
 
 
-def with_token(state: State, request: int, position) -> State:
+def with_token(state: WorkspaceState, request: int, position) -> WorkspaceState:
     """The state that follows another token."""
     position, held = whole(position, "the position"), state.requests[request]
     if not held.words:
@@ -99,7 +99,7 @@ def with_token(state: State, request: int, position) -> State:
     return replace(state, request=request, position=position)
 
 
-def with_cached(state: State, cached) -> State:
+def with_cached(state: WorkspaceState, cached) -> WorkspaceState:
     """The state in which the followed request has another number of cached tokens."""
     cached, held = whole(cached, "cached"), state.followed
     if cached > len(held.words):
@@ -108,28 +108,28 @@ def with_cached(state: State, cached) -> State:
     return replace(state, requests=changed)
 
 
-def with_ranks(state: State, dcp_size) -> State:
+def with_ranks(state: WorkspaceState, dcp_size) -> WorkspaceState:
     """The state on another number of ranks: the allocator's pages are wider, so every loc is another one."""
     given = [(r.name, r.words, r.cached) for r in state.requests]
     dcp_size = _ranks(dcp_size)
     return replace(state, dcp_size=dcp_size, requests=_placed(given, dcp_size, state.page_size))
 
 
-def with_use(state: State, use) -> State:
+def with_use(state: WorkspaceState, use) -> WorkspaceState:
     """The state in which the followed token's id is used in another way: a key of `USES`."""
     if use not in USES:
         raise ValueError(f"there is no use {use!r}; there are {', '.join(USES)}.")
     return replace(state, use=use)
 
 
-def with_next_use(state: State) -> State:
+def with_next_use(state: WorkspaceState) -> WorkspaceState:
     """The state with the next of `USES`, the first after the last."""
     keys = list(USES)
     return with_use(state, keys[(keys.index(state.use) + 1) % len(keys)])
 
 
 @functools.lru_cache(maxsize=8)
-def buffers(state: State) -> Buffers:
+def buffers(state: WorkspaceState) -> Buffers:
     """Everything on the way into the workspace. The shards hold what each rank reads of its own pool at its own rows."""
     d, requests = state.dcp_size, state.requests
     table = req_to_token(state)
@@ -167,18 +167,18 @@ def buffers(state: State) -> Buffers:
     )
 
 
-def req_to_token(state: State) -> torch.Tensor:
+def req_to_token(state: WorkspaceState) -> torch.Tensor:
     """``[requests, longest]``: the loc of each position, 0 behind a request's last."""
     longest = max(len(r.locs) for r in state.requests)
     return torch.stack([state.column([*r.locs, *[0] * (longest - len(r.locs))]) for r in state.requests])
 
 
-def loc_of(state: State) -> int:
+def loc_of(state: WorkspaceState) -> int:
     """PAGED: the followed token's loc, by the engine's transform."""
     return int(ops.topk_to_paged(state.column([state.position])[None], state.column([state.request]), req_to_token(state)))
 
 
-def ragged_of(state: State, cu=None) -> int:
+def ragged_of(state: WorkspaceState, cu=None) -> int:
     """RAGGED: the followed token's ragged index, by the engine's transform, on ``cu`` (the batch's ``cu_seqlens_k``)."""
     cu = buffers(state).cu_seqlens_k if cu is None else cu
     return int(ops.topk_to_ragged(state.column([state.position])[None], state.column([state.request]), state.column(cu)))
@@ -190,11 +190,11 @@ class Use:
 
     says: str
     buffer: str
-    index: object  # State -> int
+    index: object  # WorkspaceState -> int
     why: str
 
 
-def _prefix_cu(state: State) -> list[int]:
+def _prefix_cu(state: WorkspaceState) -> list[int]:
     lens = [r.cached for r in state.requests]
     return [0, *torch.cumsum(state.column(lens), 0).tolist()]
 
@@ -237,7 +237,7 @@ class Landing:
     right: bool
 
 
-def landing(state: State, use: str | None = None) -> Landing:
+def landing(state: WorkspaceState, use: str | None = None) -> Landing:
     """What lies where the followed token's id leads, used as ``use`` says (by default as the state does)."""
     use = state.use if use is None else use
     way, made = USES[use], buffers(state)
@@ -276,7 +276,7 @@ def _requests(requests) -> list[tuple[str, tuple[str, ...], int]]:
     return found
 
 
-def _placed(given, dcp_size: int, page_size: int) -> tuple[Request, ...]:
+def _placed(given, dcp_size: int, page_size: int) -> tuple[PlacedRequest, ...]:
     """The requests with their locs. They grew side by side, page by page, the last one first: none has its pages in a row."""
     width = index_spaces.widened_page(page_size, dcp_size)
     pages: list[list[int]] = [[] for _ in given]
@@ -286,6 +286,6 @@ def _placed(given, dcp_size: int, page_size: int) -> tuple[Request, ...]:
             if len(words) >= length:
                 allocator.grow(held, min(len(words), length + width - 1))
     return tuple(
-        Request(name, words, tuple(allocator.locs(held, 0, len(words)).tolist()), cached)
+        PlacedRequest(name, words, tuple(allocator.locs(held, 0, len(words)).tolist()), cached)
         for held, (name, words, cached) in zip(pages, given, strict=True)
     )
