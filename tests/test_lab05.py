@@ -76,7 +76,7 @@ def test_high_locs_are_beyond_one_rank_s_rows_and_low_ones_are_not():
 def test_what_is_lost_is_counted():
     def forgetful(step):
         for rank in step.ranks:
-            rank.write_index_k(step.batch.out_locs)
+            rank.write_index_k(step.batch.out_cache_loc)
         return step.merge([rank.attend(*rank.localize(rank.to_locs(rank.select_paged()))) for rank in step.ranks])
 
     out = serve([[[0, 1, 2, 3, 1]]], 6, 2, paths={"decode": forgetful})
@@ -87,8 +87,8 @@ def test_what_is_lost_is_counted():
 def test_typed_spaces_name_a_wiring_s_first_misuse():
     def raw(step):
         for rank in step.ranks:
-            rank.write_ckv(step.batch.out_locs)
-            rank.write_index_k(step.batch.out_locs)
+            rank.write_ckv(step.batch.out_cache_loc)
+            rank.write_index_k(step.batch.out_cache_loc)
         return step.merge([rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged()))) for rank in step.ranks])
 
     given = dict(rounds=[[[0, 1, 2, 3, 1]]], new=3, dcp_size=2)

@@ -39,8 +39,8 @@ lab.mine()
 #
 # *Write* stores its c-KV, *index* its index key, and *select* gives the locs of the keys that it will read.
 #
-# Your function gets one layer of such a step. `step.batch.out_locs` holds the locs of the new tokens. `step.ranks` are the
-# ranks, and each of them knows these operations:
+# Your function gets one layer of such a step. `step.batch.out_cache_loc`, which is SGLang's name for it too, holds the locs of
+# the new tokens. `step.ranks` are the ranks, and each of them knows these operations:
 #
 # | operation of a rank | is given | gives |
 # |---|---|---|
@@ -66,14 +66,14 @@ lab.predict("5a")
 def decode_path(step):
     """One layer of a decode step, on all ranks.
 
-    step: the layer, with step.ranks, step.batch.out_locs and step.merge. Returns a list: for each rank of step.ranks the merged
-    attention output [T, heads, 512].
+    step: the layer, with step.ranks, step.batch.out_cache_loc and step.merge. Returns a list: for each rank of step.ranks the
+    merged attention output [T, heads, 512].
     """
     ### BEGIN SOLUTION
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         locs = rank.to_locs(rank.select_paged())
         rows, counts = rank.localize(locs)
         parts.append(rank.attend(rows, counts))
@@ -149,8 +149,8 @@ def extend_path(step):
     """
     ### BEGIN SOLUTION
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
     prefix = step.interleave(shards)
     outs = []
@@ -179,8 +179,8 @@ def draft_path(step):
     ### BEGIN SOLUTION
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, counts = rank.as_rows(rank.to_locs(rank.select_paged()))
         outs.append(rank.attend(rows, counts)[0])
     return outs

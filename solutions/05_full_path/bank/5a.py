@@ -5,8 +5,8 @@
 def decode_path(step):
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
         parts.append(rank.attend(rows, counts))
     return step.merge(parts)
@@ -28,8 +28,8 @@ def decode_path(step):
 def decode_path(step):
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs, raw=True)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc, raw=True)
+        rank.write_index_k(step.batch.out_cache_loc)
         parts.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged()))))
     return step.merge(parts)
 
@@ -38,32 +38,32 @@ def decode_path(step):
 # asks: Into which row does raw=True write loc 10?
 # family: M1
 # from: plain
-- rank.write_ckv(step.batch.out_locs)
-+ rank.write_ckv(step.batch.out_locs, raw=True)
+- rank.write_ckv(step.batch.out_cache_loc)
++ rank.write_ckv(step.batch.out_cache_loc, raw=True)
 
 # %% 5a rows-to-writer
 # says: The c-KV writer takes locs and divides by itself; what you gave was divided.
 # asks: What does the writer do with the number that you give it?
 # family: M6
 # from: plain
-- rank.write_ckv(step.batch.out_locs)
-+ rank.write_ckv(step.batch.out_locs // rank.dcp_size)
+- rank.write_ckv(step.batch.out_cache_loc)
++ rank.write_ckv(step.batch.out_cache_loc // rank.dcp_size)
 
 # %% 5a rows-raw
 # says: A raw write takes rows, but locs of other ranks were divided into them too.
 # asks: How many of D neighbouring locs may write into one row of this rank?
 # family: M3
 # from: plain
-- rank.write_ckv(step.batch.out_locs)
-+ rank.write_ckv(step.batch.out_locs // rank.dcp_size, raw=True)
+- rank.write_ckv(step.batch.out_cache_loc)
++ rank.write_ckv(step.batch.out_cache_loc // rank.dcp_size, raw=True)
 
 # %% 5a index-k-by-rows
 # says: index-K is whole on every rank and written at the loc; it was given rows.
 # asks: Who finds the key of loc 10 again, and at which slot do they look?
 # family: M7
 # from: plain
-- rank.write_index_k(step.batch.out_locs)
-+ rank.write_index_k(step.batch.out_locs // rank.dcp_size)
+- rank.write_index_k(step.batch.out_cache_loc)
++ rank.write_index_k(step.batch.out_cache_loc // rank.dcp_size)
 
 # %% 5a index-k-of-owner
 # says: Each rank stored the index keys of its own locs only; top-k needs all of them.
@@ -71,10 +71,10 @@ def decode_path(step):
 # family: M7
 # from: plain
   def decode_path(step):
-+     locs = step.batch.out_locs
++     locs = step.batch.out_cache_loc
 
-- rank.write_ckv(step.batch.out_locs)
-- rank.write_index_k(step.batch.out_locs)
+- rank.write_ckv(step.batch.out_cache_loc)
+- rank.write_index_k(step.batch.out_cache_loc)
 + rank.write_ckv(locs)
 + rank.write_index_k(torch.where(locs % rank.dcp_size == rank.rank, locs, -1))
 
@@ -84,10 +84,10 @@ def decode_path(step):
 # family: M7
 # from: plain
   def decode_path(step):
-+     locs = step.batch.out_locs
++     locs = step.batch.out_cache_loc
 
-- rank.write_ckv(step.batch.out_locs)
-- rank.write_index_k(step.batch.out_locs)
+- rank.write_ckv(step.batch.out_cache_loc)
+- rank.write_index_k(step.batch.out_cache_loc)
 + rank.write_ckv(locs)
 + rank.write_index_k(torch.where(locs % rank.dcp_size == rank.rank, locs // rank.dcp_size, -1))
 
@@ -97,30 +97,30 @@ def decode_path(step):
 # family: M7
 # from: plain
   def decode_path(step):
-+     step.ranks[0].write_index_k(step.batch.out_locs)
++     step.ranks[0].write_index_k(step.batch.out_cache_loc)
 
-- rank.write_index_k(step.batch.out_locs)
+- rank.write_index_k(step.batch.out_cache_loc)
 
 # %% 5a no-index-k
 # says: The new tokens never get an index key: no later query can find them.
 # asks: By what does top-k find the token of the step before?
 # from: plain
-- rank.write_index_k(step.batch.out_locs)
+- rank.write_index_k(step.batch.out_cache_loc)
 
 # %% 5a no-write
 # says: The new tokens' c-KV is never written: later queries read an empty row.
 # asks: Where does the c-KV of the token of this step go?
 # from: plain
-- rank.write_ckv(step.batch.out_locs)
+- rank.write_ckv(step.batch.out_cache_loc)
 
 # %% 5a write-on-rank-0
 # says: Only rank 0 writes its c-KV; tokens that other ranks own are lost.
 # asks: Who writes the token whose loc belongs to rank 1?
 # from: plain
   def decode_path(step):
-+     step.ranks[0].write_ckv(step.batch.out_locs)
++     step.ranks[0].write_ckv(step.batch.out_cache_loc)
 
-- rank.write_ckv(step.batch.out_locs)
+- rank.write_ckv(step.batch.out_cache_loc)
 
 # %% 5a positions-localized
 # says: Positions were localized as if they were locs; the table lookup is missing.
@@ -168,8 +168,8 @@ def decode_path(step):
 def decode_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         outs.append(rank.attend_ragged(rank.to_ragged(rank.select_paged())))
     return outs
 
@@ -238,8 +238,8 @@ def decode_path(step):
 # asks: Does rank 1 own the same locs as rank 0?
 def decode_path(step):
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     first = step.ranks[0]
     rows, counts = first.localize(first.to_locs(first.select_paged()))
     return step.merge([rank.attend(rows, counts) for rank in step.ranks])
@@ -406,16 +406,16 @@ def decode_path(step):
 # outcome: passed
 def decode_path(step):
     for rank in step.ranks:
-        rank.write_index_k(step.batch.out_locs)
-        rank.write_ckv(step.batch.out_locs)
+        rank.write_index_k(step.batch.out_cache_loc)
+        rank.write_ckv(step.batch.out_cache_loc)
     return step.merge([rank.attend(*rank.localize(rank.to_locs(rank.select_paged()))) for rank in step.ranks])
 
 # %% 5a selected-once
 # outcome: passed
 def decode_path(step):
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     first = step.ranks[0]
     locs = first.to_locs(first.select_paged())  # index-K is the same on all ranks
     return step.merge([rank.attend(*rank.localize(locs)) for rank in step.ranks])
@@ -434,8 +434,8 @@ def decode_path(step):
 def decode_path(step):
     outs, lses = [], []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
         out, lse = rank.attend(rows, counts)
         outs.append(out)
@@ -453,7 +453,7 @@ def decode_path(step):
 def decode_path(step):
     parts = []
     for rank in step.ranks:
-        locs = step.batch.out_locs
+        locs = step.batch.out_cache_loc
         mine = locs % rank.dcp_size == rank.rank
         rank.write_ckv(torch.where(mine, locs // rank.dcp_size, -1), raw=True)
         rank.write_index_k(locs)
@@ -463,8 +463,8 @@ def decode_path(step):
 # %% 5a helper
 # outcome: passed
 def keys_of(rank, batch):
-    rank.write_ckv(batch.out_locs)
-    rank.write_index_k(batch.out_locs)
+    rank.write_ckv(batch.out_cache_loc)
+    rank.write_index_k(batch.out_cache_loc)
     return rank.localize(rank.to_locs(rank.select_paged()))
 
 def decode_path(step):
@@ -476,8 +476,8 @@ def decode_path(step):
 def decode_path(step):
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, _ = rank.localize(rank.to_locs(rank.select_paged()))
         parts.append(rank.attend(rows, (rows >= 0).sum(-1).to(torch.int32)))
     return tuple(step.merge(parts))

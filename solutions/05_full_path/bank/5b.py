@@ -4,8 +4,8 @@
 # outcome: passed
 def extend_path(step):
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     prefix = step.interleave(step.all_gather([rank.read_prefix() for rank in step.ranks]))
     outs = []
     for rank in step.ranks:
@@ -65,8 +65,8 @@ def extend_path(step):
 def extend_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rank.fill(rank.latent)
         outs.append(rank.attend_ragged(rank.to_ragged(rank.select_ragged())))
     return outs
@@ -98,8 +98,8 @@ def extend_path(step):
 # asks: On which ranks does attention run?
 def extend_path(step):
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     prefix = step.interleave(step.all_gather([rank.read_prefix() for rank in step.ranks]))
     step.ranks[0].fill(step.join(prefix, step.ranks[0].latent))
     return [rank.attend_ragged(rank.to_ragged(rank.select_ragged())) for rank in step.ranks]
@@ -170,8 +170,8 @@ def extend_path(step):
 def extend_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, counts = rank.localize(rank.to_locs(rank.select_ragged()))
         outs.append(rank.attend(rows, counts)[0])
     return outs
@@ -180,37 +180,37 @@ def extend_path(step):
 # says: The new tokens reach the workspace, never the pool: the next chunk lacks them.
 # asks: From where does the next step read this step's tokens?
 # from: plain
-- rank.write_ckv(step.batch.out_locs)
+- rank.write_ckv(step.batch.out_cache_loc)
 
 # %% 5b no-index-k
 # says: No index keys are written, so top-k has nothing to find the new tokens by.
 # asks: What does select_ragged read?
 # from: plain
-- rank.write_index_k(step.batch.out_locs)
+- rank.write_index_k(step.batch.out_cache_loc)
 
 # %% 5b raw-write
 # says: The write is raw: the prefix is read back from rows where it was not put.
 # asks: At which row does read_prefix look for loc 10 of two ranks?
 # family: M1
 # from: plain
-- rank.write_ckv(step.batch.out_locs)
-+ rank.write_ckv(step.batch.out_locs, raw=True)
+- rank.write_ckv(step.batch.out_cache_loc)
++ rank.write_ckv(step.batch.out_cache_loc, raw=True)
 
 # %% 5b rows-to-writer
 # says: The c-KV writer of extend takes locs too; rows are divided twice.
 # asks: What does the writer do with the number that you give it?
 # family: M6
 # from: plain
-- rank.write_ckv(step.batch.out_locs)
-+ rank.write_ckv(step.batch.out_locs // rank.dcp_size)
+- rank.write_ckv(step.batch.out_cache_loc)
++ rank.write_ckv(step.batch.out_cache_loc // rank.dcp_size)
 
 # %% 5b index-k-by-rows
 # says: index-K is addressed by loc in extend too; it was written by rows.
 # asks: At which slot does select_ragged look for loc 10?
 # family: M7
 # from: plain
-- rank.write_index_k(step.batch.out_locs)
-+ rank.write_index_k(step.batch.out_locs // rank.dcp_size)
+- rank.write_index_k(step.batch.out_cache_loc)
++ rank.write_index_k(step.batch.out_cache_loc // rank.dcp_size)
 
 # %% 5b index-k-of-owner
 # says: In extend each rank stored the index keys of its own locs only.
@@ -218,10 +218,10 @@ def extend_path(step):
 # family: M7
 # from: plain
   def extend_path(step):
-+     locs = step.batch.out_locs
++     locs = step.batch.out_cache_loc
 
-- rank.write_ckv(step.batch.out_locs)
-- rank.write_index_k(step.batch.out_locs)
+- rank.write_ckv(step.batch.out_cache_loc)
+- rank.write_index_k(step.batch.out_cache_loc)
 + rank.write_ckv(locs)
 + rank.write_index_k(torch.where(locs % rank.dcp_size == rank.rank, locs, -1))
 
@@ -263,8 +263,8 @@ def verify_path(step):
 def verify_path(step):
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         parts.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged()))))
     return step.merge(parts)
 
@@ -290,8 +290,8 @@ def verify_path(step):
 # family: M1
 # from: verify-no-write
   for rank in step.ranks:
-+     rank.write_ckv(step.batch.out_locs, raw=True)
-+     rank.write_index_k(step.batch.out_locs)
++     rank.write_ckv(step.batch.out_cache_loc, raw=True)
++     rank.write_index_k(step.batch.out_cache_loc)
 
 # %% 5b verify-no-merge
 # says: Verify is not merged: each rank judges the guesses by its own keys.
@@ -300,8 +300,8 @@ def verify_path(step):
 def verify_path(step):
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
         parts.append(rank.attend(rows, counts)[0])
     return parts
@@ -327,8 +327,8 @@ def draft_path(step):
 def draft_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
         outs.append(rank.attend(rows, counts)[0])
     return outs
@@ -340,8 +340,8 @@ def draft_path(step):
 def draft_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs // rank.dcp_size)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc // rank.dcp_size)
+        rank.write_index_k(step.batch.out_cache_loc)
         outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
     return outs
 
@@ -349,7 +349,7 @@ def draft_path(step):
 # says: The draft stores its own locs only, as if its pool were sharded.
 # asks: Who reads the draft's token that another rank was to store?
 def draft_path(step):
-    locs, outs = step.batch.out_locs, []
+    locs, outs = step.batch.out_cache_loc, []
     for rank in step.ranks:
         rank.write_ckv(torch.where(locs % rank.dcp_size == rank.rank, locs, -1))
         rank.write_index_k(locs)
@@ -366,9 +366,9 @@ def draft_path(step):
 # says: The draft writes no index keys: its top-k finds nothing new.
 # asks: Which index-K does the draft select by?
 # from: draft-rows
-- rank.write_ckv(step.batch.out_locs // rank.dcp_size)
-- rank.write_index_k(step.batch.out_locs)
-+ rank.write_ckv(step.batch.out_locs)
+- rank.write_ckv(step.batch.out_cache_loc // rank.dcp_size)
+- rank.write_index_k(step.batch.out_cache_loc)
++ rank.write_ckv(step.batch.out_cache_loc)
 
 # %% 5b draft-index-k-rows
 # says: The draft's index-K is addressed by loc, like the target's.
@@ -377,8 +377,8 @@ def draft_path(step):
 def draft_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs // rank.dcp_size)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc // rank.dcp_size)
         outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
     return outs
 
@@ -402,8 +402,8 @@ def draft_path(step):
 # outcome: passed
 def extend_path(step):
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
     for rank in step.ranks:
         rank.assemble(shards)
@@ -414,8 +414,8 @@ def extend_path(step):
 def extend_path(step):
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         parts.append(rank.attend(*rank.localize(rank.to_locs(rank.select_ragged()))))
     return step.merge(parts)
 
@@ -427,8 +427,8 @@ def extend_path(step):
     rows = step.join(prefix, step.ranks[0].latent)  # all ranks have the same new tokens
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rank.fill(rows)
         outs.append(rank.attend_ragged(rank.to_ragged(rank.select_ragged())))
     return outs
@@ -438,8 +438,8 @@ def extend_path(step):
 def extend_path(step):
     batch = step.batch
     for rank in step.ranks:
-        rank.write_ckv(batch.out_locs)
-        rank.write_index_k(batch.out_locs)
+        rank.write_ckv(batch.out_cache_loc)
+        rank.write_index_k(batch.out_cache_loc)
     shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
     size, first, pieces = len(shards), 0, []
     for length in batch.prefix_lens.tolist():
@@ -458,8 +458,8 @@ def extend_path(step):
 def extend_path(step):
     batch = step.batch
     for rank in step.ranks:
-        rank.write_ckv(batch.out_locs)
-        rank.write_index_k(batch.out_locs)
+        rank.write_ckv(batch.out_cache_loc)
+        rank.write_index_k(batch.out_cache_loc)
     prefix = step.interleave(step.all_gather([rank.read_prefix() for rank in step.ranks]))
     old, new = batch.prefix_lens.tolist(), batch.extend_lens.tolist()
     outs = []
@@ -476,8 +476,8 @@ def extend_path(step):
 def extend_path(step):
     batch = step.batch
     for rank in step.ranks:
-        rank.write_ckv(batch.out_locs)
-        rank.write_index_k(batch.out_locs)
+        rank.write_ckv(batch.out_cache_loc)
+        rank.write_index_k(batch.out_cache_loc)
     prefix = step.interleave(step.all_gather([rank.read_prefix() for rank in step.ranks]))
     start = batch.cu_seqlens_k[batch.req_of_row][:, None]
     outs = []
@@ -491,8 +491,8 @@ def extend_path(step):
 # outcome: passed
 # from: verify-no-write
   for rank in step.ranks:
-+     rank.write_ckv(step.batch.out_locs)
-+     rank.write_index_k(step.batch.out_locs)
++     rank.write_ckv(step.batch.out_cache_loc)
++     rank.write_index_k(step.batch.out_cache_loc)
 
 # %% 5b draft-merged
 # outcome: passed
@@ -505,8 +505,8 @@ def extend_path(step):
 def draft_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs, raw=True)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc, raw=True)
+        rank.write_index_k(step.batch.out_cache_loc)
         locs = rank.to_locs(rank.select_paged())
         outs.append(rank.attend(locs, (locs >= 0).sum(-1).to(torch.int32))[0])
     return outs
@@ -515,8 +515,8 @@ def draft_path(step):
 # outcome: passed
 def draft_path(step):
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     first = step.ranks[0]
     out, _ = first.attend(*first.as_rows(first.to_locs(first.select_paged())))
     return [out] * len(step.ranks)  # every rank holds the same

@@ -6,8 +6,8 @@ import torch
 def decode_path(step):
     parts = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         rows, counts = rank.localize(rank.to_locs(rank.select_paged()))
         parts.append(rank.attend(rows, counts))
     return step.merge(parts)
@@ -15,8 +15,8 @@ def decode_path(step):
 
 def extend_path(step):
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
     prefix = step.interleave(step.all_gather([rank.read_prefix() for rank in step.ranks]))
     outs = []
     for rank in step.ranks:
@@ -32,7 +32,7 @@ def verify_path(step):
 def draft_path(step):
     outs = []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_locs)
-        rank.write_index_k(step.batch.out_locs)
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
         outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
     return outs
