@@ -37,7 +37,7 @@ for line in calls:
 _MARK = b"\x1e"
 
 
-class Worker:
+class PythonProcess:
     """A Python beside this one, in its own process group. It makes calls until it dies or is closed.
 
     ``before`` goes before Python on the command line, for a tool such as a sanitizer. ``env`` changes the environment; None
@@ -147,9 +147,9 @@ def call(
 
     Returns ``value`` (the result, as JSON has it; None if there is none), ``how`` it ended ("done", "timeout", or a signal's or
     an exception's name), ``why`` in a sentence ("" if done), ``said`` (its output), ``errors`` (its stderr) and ``seconds``.
-    ``env`` and ``before``: see `Worker`.
+    ``env`` and ``before``: see `PythonProcess`.
     """
-    worker = Worker(env, before)
+    worker = PythonProcess(env, before)
     try:
         return worker.call(module, function, args, timeout_s)
     except BaseException:  # an interrupted cell must leave no process behind
@@ -169,7 +169,7 @@ def side_by_side(
     ``first_alone``: the others wait until one has ended well. It compiles what all need and leaves it in a cache on disk.
     """
     todo, done = iter(range(len(calls))), queue.SimpleQueue()
-    workers: set[Worker] = set()
+    workers: set[PythonProcess] = set()
     over, taking = threading.Event(), threading.Lock()
 
     def make_calls() -> None:
@@ -183,7 +183,7 @@ def side_by_side(
                 given = dict(calls[number])
                 env, before = given.pop("env", None), given.pop("before", ())
                 if worker is None:
-                    worker = Worker(env, before)
+                    worker = PythonProcess(env, before)
                     workers.add(worker)
                 if over.is_set():  # no one else would end this worker
                     break

@@ -19,7 +19,7 @@ def part(identity, outcome="passed", points=60.0, **more):
 
 def row(**more):
     given = dict(path="a.ipynb", status="graded", points=60.0, max_points=120.0, parts=(part("1a"), part("1b", "wrong", 0.0)))
-    return rows.Row(**given | dict(lab="01_a", seed=7) | more).to_json()
+    return rows.GradeRow(**given | dict(lab="01_a", seed=7) | more).to_json()
 
 
 def test_csv_survives_names_that_quote_and_names_that_calculate():

@@ -14,7 +14,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 
 from dcplab.sandbox import child, server
-from dcplab.sandbox.kernels.canary_buffers import Arena
+from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 
 FAULT = "CUDA error: an illegal memory access was encountered"
 SMALL = {tl.bfloat16: torch.bfloat16, tl.float8e4nv: torch.float8_e4m3fn, tl.float8e5: torch.float8_e5m2}
@@ -58,7 +58,7 @@ def install() -> None:
 
 
 def _arena(buffers):
-    arena = Arena(buffers)
+    arena = CanaryBuffers(buffers)
     allocated[:] = []
     _noted(arena.memory)
     return arena

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from dcplab.sandbox.kernels.bounds_guard import SPACE, Guard, OutOfBounds, sentence
-from dcplab.sandbox.kernels.canary_buffers import Arena
+from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 
 
 def admit(guard, name, elements, width=8, op="store"):
@@ -64,7 +64,7 @@ def test_a_strided_buffer_is_refused():
 
 @pytest.fixture
 def arena():
-    return Arena({"rows": torch.arange(6), "keys": torch.ones(3, 4, dtype=torch.bfloat16), "none": torch.empty(0, 2)})
+    return CanaryBuffers({"rows": torch.arange(6), "keys": torch.ones(3, 4, dtype=torch.bfloat16), "none": torch.empty(0, 2)})
 
 
 def test_buffers_hold_what_they_were_given(arena):

@@ -7,7 +7,7 @@ import torch
 
 from dcplab import mode, subprocess_call
 from dcplab.demos import progress_line, ragged_engine, ragged_ranks, server
-from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, Run
+from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, RaggedRun
 from dcplab.engine import index_spaces
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.present.display import Shown
@@ -53,11 +53,11 @@ def two_requests() -> Shown:
     return Shown("\n".join(lines))
 
 
-def _said(run: Run, name: str) -> str:
+def _said(run: RaggedRun, name: str) -> str:
     return f"{run.said[name]}{'' if run.said[name] == NEXT[name] else '  WRONG'}"
 
 
-def _looks(run: Run) -> list[str]:
+def _looks(run: RaggedRun) -> list[str]:
     """Make a table of a run's looks: the picked position, the id used, and the token that lies there."""
     lines = [f"{'layer':>5}  {'request':<8}{'picked':<14}{'id used':>8}  {'lies there':<22}{'its ragged index':>16}"]
     for look in run.looks:

@@ -50,7 +50,7 @@ class Look:
 
 
 @dataclass
-class Run:
+class RaggedRun:
     """A server that has answered.
 
     ``said``: a request's words by its name. ``looks``: those of the first extend step with several requests. ``lse_shift``: the
@@ -86,7 +86,7 @@ def ragged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
     return rank.to_ragged(positions)
 
 
-def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
+def gathering(ids: Ids, run: RaggedRun, merge: bool = False) -> Callable:
     """Build an extend that gathers every prefix into the workspace and attends to it by ``ids``.
 
     ``merge``: merge over ranks afterwards, as decode does. Notes the looks of the first batch of several requests in ``run``.
@@ -115,7 +115,7 @@ def gathering(ids: Ids, run: Run, merge: bool = False) -> Callable:
     return extend
 
 
-def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: torch.Tensor) -> None:
+def _note(run: RaggedRun, step: backend.LayerStep, positions: torch.Tensor, given: torch.Tensor) -> None:
     """Note the looks of each request's last token, once for each layer. Later steps with several requests are not noted."""
     batch = step.batch
     if any(look.layer >= step.layer for look in run.looks):
@@ -131,10 +131,10 @@ def _note(run: Run, step: backend.LayerStep, positions: torch.Tensor, given: tor
         run.looks.append(Look(step.layer, names[i], position, index, cu[i] + position, batch.total_k, found))
 
 
-def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, words: int = 3) -> Run:
+def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, words: int = 3) -> RaggedRun:
     """Store the first pages of both prompts, extend both in one step, and decode. ``ids`` None: use the engine's own wiring,
     with its ``defects``."""
-    run = Run(None, {})
+    run = RaggedRun(None, {})
     with one_thread():
         extend = backend.extend if ids is None else gathering(ids, run, merge)
         run.engine = Engine(TOY, defects, Local(TOY.dcp_size), paths=replace(backend.STANDARD, extend=extend))
@@ -146,9 +146,9 @@ def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, wor
     return run
 
 
-def serve_mixed(ids: Ids, words: int = 4) -> Run:
+def serve_mixed(ids: Ids, words: int = 4) -> RaggedRun:
     """Submit B while A decodes, so one step takes A's next token and B's whole prompt: a mixed batch."""
-    run = Run(None, {})
+    run = RaggedRun(None, {})
     with one_thread():
         extend = gathering(ids, run)
         config = replace(TOY, mixed=True)
@@ -163,7 +163,7 @@ def serve_mixed(ids: Ids, words: int = 4) -> Run:
     return run
 
 
-def word(run: Run, request: str, position: int) -> str:
+def word(run: RaggedRun, request: str, position: int) -> str:
     """Return the word at a position of a request. ``<bos>`` stands at 0."""
     tokens = run.engine.tokenizer.encode(PROMPTS[request])
     said = run.engine.tokenizer.encode(run.said[request])[1:]

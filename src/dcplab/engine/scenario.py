@@ -18,7 +18,7 @@ from dcplab.engine.backend import CapacityAlarm, Monitor
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.pools import DeviceAssert
 from dcplab.engine.runner import Metrics, ServerCrash
-from dcplab.engine.scheduler import Engine, Watermark
+from dcplab.engine.scheduler import BufferWatermark, Engine
 from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.tokenizer import Question
 from dcplab.engine.watcher import Access, Hit
@@ -53,7 +53,7 @@ class Outcome:
     why: str = ""
     error: Exception | None = None
     answers: list[Answer] = field(default_factory=list)
-    watermarks: list[Watermark] = field(default_factory=list)
+    watermarks: list[BufferWatermark] = field(default_factory=list)
     largest_loc: int = -1
     first_misuse: Access | None = None
     first_outside: Access | None = None

@@ -27,7 +27,7 @@ from dcplab.errors import CourseError
 
 
 @dataclass(frozen=True)
-class Watermark:
+class BufferWatermark:
     """A buffer against the indices it met: ``slots`` it has in ``space``, ``needed`` so that every legal index fits,
     ``highest`` seen."""
 
@@ -368,11 +368,11 @@ class Engine:
 
     # What there is to see.
 
-    def watermarks(self) -> list[Watermark]:
+    def watermarks(self) -> list[BufferWatermark]:
         """Every buffer that locs or rows address, against the largest index it met and the largest it can be given."""
         need, arena = configurator.needed(self.config), self.workers[0].arena
         return [
-            Watermark(b.name, b.space, b.slots, need[b.space], self.watcher.highest.get(b.name, -1))
+            BufferWatermark(b.name, b.space, b.slots, need[b.space], self.watcher.highest.get(b.name, -1))
             for b in arena.buffers.values()
             if b.space in need
         ]

@@ -15,7 +15,7 @@ from dcplab.course.key import Key
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
 from dcplab.grade.read import Submission, read
-from dcplab.grade.rows import Row, student_of
+from dcplab.grade.rows import GradeRow, student_of
 from dcplab.notebook.extract import extract
 from dcplab.present import check_result
 from dcplab.reference import References
@@ -24,7 +24,7 @@ Keys = Mapping[str, Sequence[Key]]  # a lab's name -> the keys of its parts, in 
 
 
 @dataclass(frozen=True)
-class Run:
+class GradingRun:
     """State that the notebooks of one grading run share: the seed, results of the course's own programs, and the signal to
     stop."""
 
@@ -39,7 +39,7 @@ def keys_of(labs: Sequence[Lab]) -> Keys:
 
 def grade_all(
     found: Sequence[Path], keys: Keys, seed: int, workers: int = 1, started: Callable[[Path], None] = lambda path: None
-) -> Iterator[tuple[int, Row]]:
+) -> Iterator[tuple[int, GradeRow]]:
     """Yield (place in ``found``, row) for each path, in order of completion. All get the same seed.
 
     ``workers``: answers that run at a time. The threads of this process only wait for children.
@@ -48,7 +48,8 @@ def grade_all(
     pool = ThreadPoolExecutor(workers)
     try:
         waiting = {
-            pool.submit(_grade_one, path, keys, Run(seed, kept, stop), started): place for place, path in enumerate(found)
+            pool.submit(_grade_one, path, keys, GradingRun(seed, kept, stop), started): place
+            for place, path in enumerate(found)
         }
         for future in as_completed(waiting):
             yield waiting[future], future.result()
@@ -57,7 +58,7 @@ def grade_all(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _grade_one(path: Path, keys: Keys, run: Run, started: Callable[[Path], None]) -> Row:
+def _grade_one(path: Path, keys: Keys, run: GradingRun, started: Callable[[Path], None]) -> GradeRow:
     started(path)
     try:
         labs = [(name, [key.part.id for key in of], [key.part.entry for key in of]) for name, of in keys.items()]
@@ -65,24 +66,24 @@ def _grade_one(path: Path, keys: Keys, run: Run, started: Callable[[Path], None]
     except CourseError:
         raise  # the checker itself is missing: no row could be trusted
     except Exception as error:
-        return Row(str(path), "error", message=f"The grader failed ({type(error).__name__}: {error}).", seed=run.seed)
+        return GradeRow(str(path), "error", message=f"The grader failed ({type(error).__name__}: {error}).", seed=run.seed)
 
 
-def grade(submission: Submission, keys: Keys, run: Run) -> Row:
+def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     """Return the row of one submission."""
     path = submission.path
     common = dict(path=str(path), student=student_of(path.absolute()), seed=run.seed, digest=submission.digest)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
     worth = float(sum(key.part.points for key in keys.get(lab, ())))
     if submission.status != "graded":
-        return Row(**common, status=submission.status, lab=lab, max_points=worth, message=submission.message)
+        return GradeRow(**common, status=submission.status, lab=lab, max_points=worth, message=submission.message)
     parts = []
     for key in keys[lab]:
         if run.stop.is_set():
             raise CancelledError
         parts.append(grade_part(key, submission.cells, run.seed, str(path.parent), run.kept))
     points = float(sum(result.points for result in parts))
-    return Row(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts))
+    return GradeRow(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts))
 
 
 def grade_part(key: Key, cells: Sequence[str], seed: int, folder: str | None, kept: References | None = None) -> CheckResult:

@@ -1,4 +1,4 @@
-"""Holds the grading of one notebook as a ``Row``, and writes rows as JSON and CSV."""
+"""Holds the grading of one notebook as a ``GradeRow``, and writes rows as JSON and CSV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a 
 
 
 @dataclass(frozen=True)
-class Row:
+class GradeRow:
     """One path's grading. ``status`` is one of those in ``dcplab.grade.read``. Only "graded" rows have parts."""
 
     path: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dcplab.investigate import hidden_cases as _cases
 from dcplab.investigate.incidents import Incident, replay
-from dcplab.investigate.isolation import Result, Row, Score, matrix, matrix_rows, run_matrix, score
-from dcplab.investigate.records import Finding, template, verify
+from dcplab.investigate.isolation import MatrixRow, Result, Score, matrix, matrix_rows, run_matrix, score
+from dcplab.investigate.records import CheckedFigure, template, verify
 from dcplab.investigate.report_size_button import at_scale
-from dcplab.investigate.tools import Case
+from dcplab.investigate.tools import HiddenCase
 
 
 def seed() -> int:
@@ -16,10 +16,10 @@ def seed() -> int:
     return _cases.learner_seed()
 
 
-def case(n: int, seed: int | None = None) -> Case:
+def case(n: int, seed: int | None = None) -> HiddenCase:
     """Return case 1, 2 or 3 of a seed, by default of the learner's own. Displayed, a case is its symptom; its methods are the
     tools."""
-    return Case(n, _cases.learner_seed() if seed is None else seed)
+    return HiddenCase(n, _cases.learner_seed() if seed is None else seed)
 
 
 def incident(seed: int | None = None) -> Incident:
@@ -29,11 +29,11 @@ def incident(seed: int | None = None) -> Incident:
 
 
 __all__ = [
-    "Case",
-    "Finding",
+    "CheckedFigure",
+    "HiddenCase",
     "Incident",
+    "MatrixRow",
     "Result",
-    "Row",
     "Score",
     "at_scale",
     "case",

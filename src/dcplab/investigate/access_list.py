@@ -11,7 +11,7 @@ MOST_RUNS = 40  # runs of neighbouring indices kept for one access
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenAccess:
     """One access.
 
     ``runs``: the indices used, ascending, neighbours joined to ``(first, last)``; only the first `MOST_RUNS`.
@@ -39,7 +39,7 @@ class Recorder:
     """Notes accesses: ``attach`` it to a server that watches, and ``seen`` grows while the server runs."""
 
     def __init__(self):
-        self.seen: list[Seen] = []
+        self.seen: list[SeenAccess] = []
 
     def attach(self, engine: Engine) -> None:
         watcher, dcp_size = engine.watcher, engine.config.dcp_size
@@ -54,7 +54,7 @@ class Recorder:
             # A row is counted within one rank, so rank and row together give the loc. With one rank, row and loc are the same.
             loc = {Space.LOC: low, Space.ROW: low * dcp_size + rank}.get(given)
             where = (watcher.step, watcher.phase, rank, op, write, buffer.name, buffer.space)
-            self.seen.append(Seen(*where, len(used), low, int(used[-1]), _runs(used.tolist()), buffer.slots, loc))
+            self.seen.append(SeenAccess(*where, len(used), low, int(used[-1]), _runs(used.tolist()), buffer.slots, loc))
 
         watcher.tap = tap
 

@@ -27,7 +27,7 @@ CLOSE = 2e-2  # tolerance of a bf16 output: merging ranks rounds by less, a wron
 
 
 @dataclass(frozen=True)
-class Step:
+class ComparedStep:
     """The state that one step left behind. ``values[quantity][layer]``: checksums by loc, positions, or outputs."""
 
     phase: str
@@ -53,12 +53,12 @@ class _Stop(Exception):
 def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int, str], Difference], int]:
     """Return ``{(layer, quantity): Difference}`` for all that differ up to the first wrong word, and the step of that word (0:
     none)."""
-    right: list[Step] = []
+    right: list[ComparedStep] = []
     _play(setup, local_faults.single(setup.config), Fault(), lambda step: say(f"one rank, step {step}"), right.append)
     found: dict[tuple[int, str], Difference] = {}
     wrong = step = 0
 
-    def compare(now: Step) -> None:
+    def compare(now: ComparedStep) -> None:
         nonlocal wrong, step
         want, step = right[step], step + 1
         for quantity in QUANTITIES:
@@ -74,7 +74,9 @@ def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int,
     return found, wrong
 
 
-def _play(setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int], None], after: Callable[[Step], None]) -> None:
+def _play(
+    setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int], None], after: Callable[[ComparedStep], None]
+) -> None:
     """Play the setup's story on a server. Call ``after`` with the `Step` that each step left behind."""
     selected: list[torch.Tensor] = []
     requests: dict[int, Request] = {}
@@ -91,7 +93,7 @@ def _play(setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int],
         engine.shared.captured.clear()
         selected.clear()
         words = tuple(tuple(r.output) for r in requests.values())
-        after(Step(engine.watcher.phase, values, _held(engine), words))
+        after(ComparedStep(engine.watcher.phase, values, _held(engine), words))
 
     with one_thread():
         hidden_cases.play(local_faults.engine(config, fault, note, capture=True), setup, step)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dcplab.engine.configurator import ServerConfig, needed
 from dcplab.engine.space_tags import Space
 from dcplab.investigate import hidden_cases
-from dcplab.investigate.records import FIELDS, Finding, Value
+from dcplab.investigate.records import FIELDS, CheckedFigure, Value
 
 NAMES = ("buffer", "op", "rank", "loc", "row", "rows_available")
 WRITERS = {"write_ckv", "write_index_k", "load_cpu_copy"}
@@ -111,13 +111,13 @@ def figures_under(heading: str) -> list[str]:
     return [f.key for f in FIELDS if f.heading == heading]
 
 
-def as_elsewhere(finding: Finding) -> bool:
+def as_elsewhere(finding: CheckedFigure) -> bool:
     """Return True for a version that is wrong here but well formed: the record may come from a machine with other versions."""
     pattern = MACHINE.get(finding.key)
     return finding.outcome == "wrong" and pattern is not None and re.fullmatch(pattern, finding.said) is not None
 
 
-def figure_of_the_mistake(findings: Sequence[Finding], figures: Mapping[str, Value]) -> str | None:
+def figure_of_the_mistake(findings: Sequence[CheckedFigure], figures: Mapping[str, Value]) -> str | None:
     """Return one sentence on the first of these findings that is not right, or None."""
     bad = next((f for f in findings if f.outcome != "right" and not as_elsewhere(f)), None)
     if bad is None:
@@ -156,7 +156,7 @@ _TAKEN_FOR = {
 }  # fmt: skip
 
 
-def _misread(finding: Finding, figures: Mapping[str, Value]) -> str | None:
+def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None:
     said = _plain(finding.said)
     for other, says in _TAKEN_FOR.get(finding.key, ()):
         if said == _plain(figures[other]) != _plain(figures[finding.key]):

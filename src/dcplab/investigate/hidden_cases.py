@@ -27,7 +27,7 @@ from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import Access
 from dcplab.errors import CourseError
 from dcplab.investigate import local_faults, progress_line
-from dcplab.investigate.access_list import Recorder, Seen
+from dcplab.investigate.access_list import Recorder, SeenAccess
 from dcplab.investigate.local_faults import Fault
 
 COUNT = 3
@@ -50,14 +50,14 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Run:
+class RecordedRun:
     """The record of a story on a faulty server. ``seen``: every access, in order. ``monitors``: the monitor's counts for each
     act."""
 
     setup: Setup
     outcome: Outcome
     engine: Engine
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[SeenAccess, ...] = ()
     monitors: dict[str, Monitor] | None = None
 
     @property
@@ -105,7 +105,7 @@ def draw(n: int, seed: int, attempt: int = 0) -> Setup:
 
 
 @functools.lru_cache(maxsize=9)
-def found(n: int, seed: int) -> Run:
+def found(n: int, seed: int) -> RecordedRun:
     """Return case ``n`` as its server ran it. Draws anew until the fault has a visible effect."""
     if n not in range(1, COUNT + 1):
         raise CourseError(f"There are cases 1 to {COUNT}, not {n!r}.")
@@ -119,7 +119,7 @@ def found(n: int, seed: int) -> Run:
     raise CourseError(f"Seed {seed} gives no case {n} that shows anything; take another seed.")
 
 
-def recorded(setup: Setup, say=lambda text: None) -> Run:
+def recorded(setup: Setup, say=lambda text: None) -> RecordedRun:
     """Play a setup on a fresh server and record every access."""
     recorder, acts = Recorder(), {}
 
@@ -131,7 +131,7 @@ def recorded(setup: Setup, say=lambda text: None) -> Run:
         engine = local_faults.engine(setup.config, setup.fault)
         recorder.attach(engine)
         out = play(engine, setup, step)
-    return Run(setup, out, engine, tuple(recorder.seen), _apart(acts))
+    return RecordedRun(setup, out, engine, tuple(recorder.seen), _apart(acts))
 
 
 def play(engine: Engine, setup: Setup, step=None) -> Outcome:
@@ -148,7 +148,7 @@ def _apart(totals: dict[str, Monitor]) -> dict[str, Monitor]:
     return each
 
 
-def truth_of(run: Run) -> dict:
+def truth_of(run: RecordedRun) -> dict:
     """Return the first wrong operation, its buffer, and the first index that is wrong in it.
 
     ``loc``: the loc of the token that the index belongs to. ``row``: the index as it was used, counted within the buffer.

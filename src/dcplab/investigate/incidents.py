@@ -97,12 +97,12 @@ def replay(seed: int) -> Incident:
     return _pair(replace(setup, fault=Fault(frozenset(switches.PATCHES))))
 
 
-def of_case(run: hidden_cases.Run) -> Incident:
+def of_case(run: hidden_cases.RecordedRun) -> Incident:
     """Wrap the run of a hidden case as an incident."""
     return _pair(run.setup, run)
 
 
-def _pair(setup: Setup, run: hidden_cases.Run | None = None) -> Incident:
+def _pair(setup: Setup, run: hidden_cases.RecordedRun | None = None) -> Incident:
     with progress_line.line("the incident") as say:
         run = run or hidden_cases.recorded(setup, say)
     with progress_line.line("the same with every patch") as say:

@@ -45,7 +45,7 @@ _SUBSETS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """One server to run: its ``patches``, by name, and how far the long requests push its watermark."""
 
     subset: str
@@ -62,7 +62,7 @@ class Row:
 class Result:
     """The result of a row's server. ``fresh``, ``long``, ``again``: right answers of those given, as "3/3", or "-"."""
 
-    row: Row
+    row: MatrixRow
     verdict: str
     fresh: str
     long: str
@@ -85,13 +85,13 @@ class Score:
         return self.agreed / self.of if self.of else 0.0
 
 
-def matrix_rows() -> tuple[Row, ...]:
+def matrix_rows() -> tuple[MatrixRow, ...]:
     """Return the rows, in order."""
-    return tuple(Row(name, patches, level) for name, patches, levels in _SUBSETS for level in levels)
+    return tuple(MatrixRow(name, patches, level) for name, patches, levels in _SUBSETS for level in levels)
 
 
 def run_matrix(
-    rows: Sequence[Row] | None = None,
+    rows: Sequence[MatrixRow] | None = None,
     progress: Callable[[int, int, Result | None], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Result]:
@@ -113,22 +113,22 @@ def run_matrix(
     return results
 
 
-def ran(row: Row) -> Result:
+def ran(row: MatrixRow) -> Result:
     """Run one row on a fresh server. The long requests store their bodies and extend their last pages."""
     if row not in _ran:
         _ran[row] = _run(row)
     return _ran[row]
 
 
-def known(rows: Sequence[Row]) -> list[Result]:
+def known(rows: Sequence[MatrixRow]) -> list[Result]:
     """Return the results of those rows that this process has run."""
     return [_ran[row] for row in rows if row in _ran]
 
 
-_ran: dict[Row, Result] = {}
+_ran: dict[MatrixRow, Result] = {}
 
 
-def _run(row: Row) -> Result:
+def _run(row: MatrixRow) -> Result:
     with one_thread():
         engine = Engine(SERVER, frozenset(PATCHES) - row.patches, Local(SERVER.dcp_size))
         out = scenario.story(engine, row.level, stored=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dcplab.engine import defects, index_spaces
-from dcplab.engine.scheduler import Watermark
+from dcplab.engine.scheduler import BufferWatermark
 from dcplab.engine.watcher import Access
 from dcplab.errors import CourseError
 from dcplab.investigate.incidents import Incident
@@ -31,7 +31,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckedFigure:
     """The verdict on one figure. ``outcome``: right, wrong, missing, or unknown (the record's key is no figure)."""
 
     key: str
@@ -72,7 +72,7 @@ def _outside(run: Incident) -> Access | None:
     return run.outcome.first_outside
 
 
-def _buffer(run: Incident, kind: str) -> Watermark:
+def _buffer(run: Incident, kind: str) -> BufferWatermark:
     """Return the watermark of the layer, among buffers of one kind, that got the largest index."""
     return max((w for w in run.outcome.watermarks if w.buffer.startswith(kind)), key=lambda w: w.highest)
 
@@ -204,16 +204,16 @@ def parse(text: str) -> dict[str, str]:
     return found
 
 
-def verify(record: str | Mapping[str, object], run: Incident) -> list[Finding]:
-    """Compare a record, text or dict, with a run. Returns a `Finding` for every figure, and for every key that is no figure."""
+def verify(record: str | Mapping[str, object], run: Incident) -> list[CheckedFigure]:
+    """Compare a record, text or dict, with a run. Returns a `CheckedFigure` for every figure, and for every key that is no figure."""
     said = parse(record) if isinstance(record, str) else {str(k): v for k, v in record.items()}
     found = []
     for f in FIELDS:
         value = said.get(f.key)
         text = "" if value is None or value is Ellipsis else str(value).strip()
         outcome = "missing" if not text else "right" if _plain(text) == _plain(str(f.value(run))) else "wrong"
-        found.append(Finding(f.key, outcome, text, f.what))
-    return found + [Finding(key, "unknown", str(said[key]), "") for key in said if key not in BY_KEY]
+        found.append(CheckedFigure(f.key, outcome, text, f.what))
+    return found + [CheckedFigure(key, "unknown", str(said[key]), "") for key in said if key not in BY_KEY]
 
 
 def _plain(text: str) -> str:

@@ -2,11 +2,11 @@
 
 | tool | tells | keeps to itself |
 |---|---|---|
-| `Case.trace` | who used which indices on what, in order | which of them is wrong |
-| `Case.strict` | when an index first left its buffer, and by how much | which buffer, which operation |
-| `Case.typed` | when an index of one space was first used as another | which operation |
-| `Case.layers` | in which layer what first differs from one rank | why |
-| `Case.lse` | whether ranks hold the same keys | where |
+| `HiddenCase.trace` | who used which indices on what, in order | which of them is wrong |
+| `HiddenCase.strict` | when an index first left its buffer, and by how much | which buffer, which operation |
+| `HiddenCase.typed` | when an index of one space was first used as another | which operation |
+| `HiddenCase.layers` | in which layer what first differs from one rank | why |
+| `HiddenCase.lse` | whether ranks hold the same keys | where |
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import OutsideError
 from dcplab.errors import CourseError
 from dcplab.investigate import against_one_rank, hidden_cases, local_faults, progress_line
-from dcplab.investigate.access_list import Seen
-from dcplab.investigate.hidden_cases import Run
+from dcplab.investigate.access_list import SeenAccess
+from dcplab.investigate.hidden_cases import RecordedRun
 from dcplab.present.display import Shown
 from dcplab.present.text_with_table import Told, Words
 from dcplab.subprocess_call import while_grading
@@ -34,18 +34,18 @@ def tool(method: Callable[..., Shown]) -> Callable[..., Shown]:
     """Mark a method that runs a server and earns no points: it is skipped where a notebook is graded."""
 
     @functools.wraps(method)
-    def told(case: Case, *args, **more) -> Shown:
+    def told(case: HiddenCase, *args, **more) -> Shown:
         return Words("Not run while the notebook is graded.") if while_grading() else method(case, *args, **more)
 
     return told
 
 
-class Case(Words):
+class HiddenCase(Words):
     """One hidden fault. Displayed, it says what a user saw and what an operator knows."""
 
     def __init__(self, n: int, seed: int):
         self.n, self.seed = n, seed
-        self._run: Run = hidden_cases.found(n, seed)
+        self._run: RecordedRun = hidden_cases.found(n, seed)
         self.config = self._run.setup.config
         super().__init__(_symptom(n, seed, self._run))
 
@@ -151,7 +151,7 @@ class Case(Words):
         note = "A key that lies on one rank is read once. Ranks that hold different keys have different LSEs."
         return Told(_head("LSE monitor, all layers together"), header, rows, note)
 
-    def _again(self, what: str) -> Run:
+    def _again(self, what: str) -> RecordedRun:
         with progress_line.line(f"case {self.n}, {what}") as say:
             return hidden_cases.recorded(self._run.setup, say)
 
@@ -179,7 +179,7 @@ class _Stopped:
     phase: str
 
 
-def _place(run: Run) -> int:
+def _place(run: RecordedRun) -> int:
     """Return the number of the first wrong access in the list of all accesses."""
     a = run.first_wrong
     same = (a.step, a.phase, a.rank, a.op, a.write, a.buffer, a.low)
@@ -190,7 +190,7 @@ def _head(what: str) -> str:
     return f"[CPU, torch] {what}"
 
 
-def _symptom(n: int, seed: int, run: Run) -> str:
+def _symptom(n: int, seed: int, run: RecordedRun) -> str:
     c, out = run.setup.config, run.outcome
     lines = [
         f"[CPU, torch] Case {n}, seed {seed}: D {c.dcp_size}, P {c.page_size}, C {c.size}; {c.layers} DSA layers (0 to "
@@ -209,7 +209,7 @@ def _symptom(n: int, seed: int, run: Run) -> str:
     return "\n".join(lines)
 
 
-def _ended(run: Run) -> str:
+def _ended(run: RecordedRun) -> str:
     out = run.outcome
     if out.verdict == "crash":
         late = (
@@ -227,7 +227,7 @@ def _ended(run: Run) -> str:
 HEADER = ("no.", "step", "phase", "rank", "operation", "buffer", "there are", "indices used", "loc", "loc % D", "loc // D")
 
 
-def _traced(page: Sequence[tuple[int, Seen]], matching: int, total: int, dcp_size: int) -> Told:
+def _traced(page: Sequence[tuple[int, SeenAccess]], matching: int, total: int, dcp_size: int) -> Told:
     rows = []
     for i, s in page:
         whose = ("-", "-", "-") if s.loc is None else (s.loc, s.loc % dcp_size, s.loc // dcp_size)
@@ -242,7 +242,7 @@ def _traced(page: Sequence[tuple[int, Seen]], matching: int, total: int, dcp_siz
     )
 
 
-def _spans(seen: Seen, most: int = 3) -> str:
+def _spans(seen: SeenAccess, most: int = 3) -> str:
     shown = ", ".join(f"{a}" if a == b else f"{a}..{b}" for a, b in seen.runs[:most])
     return shown if len(seen.runs) <= most else f"{shown}, ... {seen.high}"
 

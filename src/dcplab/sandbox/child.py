@@ -26,7 +26,7 @@ import torch
 from dcplab import codec, ended
 from dcplab.sandbox import audit_hook
 from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
-from dcplab.sandbox.kernels.canary_buffers import Arena
+from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
 from dcplab.sandbox.kernels.interpreter_limits import watched
 
@@ -122,7 +122,7 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     buffers = codec.decode(case["buffers"])
     were = {name: codec.tensor_bytes(t) for name, t in buffers.items()}
     on_gpu = job["mode"] == "gpu"
-    arena = Arena(buffers, "cuda" if on_gpu else "cpu")
+    arena = CanaryBuffers(buffers, "cuda" if on_gpu else "cpu")
     guard = None if on_gpu else Guard(arena.views)
     args, ends, record, doubts = [], [], {}, []
     for kind, value, dtype, before in codec.decode(case["args"]):

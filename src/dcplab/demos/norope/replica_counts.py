@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from dcplab.demos.norope import toy_server
-from dcplab.demos.norope.toy_server import BOTH, Run
+from dcplab.demos.norope.toy_server import BOTH, NeedleRun
 from dcplab.present.display import Shown
 
 FIRST = 5  # rows of a rank that are printed
@@ -81,11 +81,11 @@ def replicas() -> Replicas:
     return Replicas(unpatched, patched, "\n".join(lines))
 
 
-def _said(run: Run) -> str:
+def _said(run: NeedleRun) -> str:
     return f"it answers {run.got!r}, {'right' if run.right else 'WRONG'}"
 
 
-def _measured(run: Run, single: Run) -> Measured:
+def _measured(run: NeedleRun, single: NeedleRun) -> Measured:
     counts, selected, merged = run.notes.stacked()
     _, _, alone = single.notes.stacked()
     return Measured(counts, selected, merged.float(), alone.float())

@@ -37,7 +37,7 @@ class Notes:
 
 
 @dataclass
-class Run:
+class NeedleRun:
     """A question to a fresh server: the server afterwards, its answer, decode's notes, and the locs."""
 
     engine: Engine
@@ -62,7 +62,7 @@ def needle_question() -> Question:
     return next(q for q in tokenizer.questions(48) if "needle" in q.name)
 
 
-def ask(defects: Iterable[str] = (), dcp_size: int | None = None) -> Run:
+def ask(defects: Iterable[str] = (), dcp_size: int | None = None) -> NeedleRun:
     """Ask a fresh server for the needle. ``dcp_size`` 1 is the same server on one rank."""
     config = FOUR if dcp_size is None else replace(FOUR, dcp_size=dcp_size, size=FOUR.size * FOUR.dcp_size // dcp_size)
     question, notes = needle_question(), Notes([], [], [])
@@ -77,7 +77,7 @@ def ask(defects: Iterable[str] = (), dcp_size: int | None = None) -> Run:
             req_pool_idx = req_pool_idx if request.req_pool_idx is None else request.req_pool_idx
         locs = engine.req_to_token_pool.req_to_token[req_pool_idx, : request.stored].clone()
     words = engine.tokenizer.decode(request.tokens[: len(locs)]).split()
-    return Run(engine, question, engine.text(request), notes, locs, words)
+    return NeedleRun(engine, question, engine.text(request), notes, locs, words)
 
 
 def _noting(notes: Notes):
@@ -96,7 +96,7 @@ def _noting(notes: Notes):
     return lambda step: backend.decode(Noted(step.shared, step.batch, step.ranks, step.layer))
 
 
-def held(run: Run, layer: int = 0) -> list[dict[int, str]]:
+def held(run: NeedleRun, layer: int = 0) -> list[dict[int, str]]:
     """Read row -> word for each rank from the c-KV bytes: the word whose code lies in the row. Rows of zeros are left out."""
     codes = run.engine.shared.model.codes
     found = []

@@ -19,7 +19,7 @@ PERIOD = 8191
 SMALLEST, LARGEST = 1 << 14, 1 << 24
 
 
-class Arena:
+class CanaryBuffers:
     """``views``: the buffers by name, contiguous, on ``device``, holding copies of their initial contents."""
 
     def __init__(self, buffers: Mapping[str, torch.Tensor], device: str = "cpu"):
