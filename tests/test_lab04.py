@@ -125,8 +125,8 @@ def test_the_choice_of_transform_serves_mixed_batches_in_the_engine_and_that_of_
 
     def ids(choose):
         def give(rank, positions):
-            modes.add(rank.batch.mode)
-            chosen = ragged_engine.ragged if choose(rank.batch.mode, True) == "RAGGED" else ragged_engine.paged
+            modes.add(rank.batch.forward_mode)
+            chosen = ragged_engine.ragged if choose(rank.batch.forward_mode, True) == "RAGGED" else ragged_engine.paged
             return chosen(rank, positions)
 
         return give

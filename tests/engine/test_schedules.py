@@ -114,7 +114,7 @@ def test_attention_is_the_same_within_a_float32s_rounding():
         many.generate(asked, 6)
         assert len(many.shared.captured) == len(one.shared.captured)
         for a, b in zip(one.shared.captured, many.shared.captured, strict=True):
-            assert (a["mode"], a["layer"]) == (b["mode"], b["layer"])
+            assert (a["forward_mode"], a["layer"]) == (b["forward_mode"], b["layer"])
             torch.testing.assert_close(a["out"], b["out"], atol=2e-4, rtol=0)
             if a["lse"] is not None:
                 torch.testing.assert_close(a["lse"], b["lse"], atol=2e-4, rtol=0)

@@ -118,7 +118,7 @@ def extend_path(step):
 # from: plain
 - outs.append(rank.attend_ragged(rank.to_ragged(rank.select_ragged())))
 + positions = rank.select_ragged()
-+ index = rank.to_ragged(positions) if step.batch.mode == "extend" else rank.to_locs(positions)
++ index = rank.to_ragged(positions) if step.batch.forward_mode == "extend" else rank.to_locs(positions)
 + outs.append(rank.attend_ragged(index))
 
 # %% 5b mixed-decode
@@ -127,7 +127,7 @@ def extend_path(step):
 # outcome: crashed
 # from: plain
   def extend_path(step):
-+     if step.batch.mode == "mixed":
++     if step.batch.forward_mode == "mixed":
 +         return decode_path(step)
 
 # %% 5b rows-in-workspace

@@ -78,7 +78,7 @@ def paged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
 
 def residue(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
     """Return the ids of #36989 as it stood: RAGGED in an extend, but PAGED in a mixed batch, which gathers too."""
-    return paged(rank, positions) if rank.batch.mode == "mixed" else ragged(rank, positions)
+    return paged(rank, positions) if rank.batch.forward_mode == "mixed" else ragged(rank, positions)
 
 
 def ragged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:

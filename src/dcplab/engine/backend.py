@@ -25,7 +25,7 @@ from dcplab.engine.space_tags import ExtentError, Space, SpaceError, space_of, t
 from dcplab.engine.watcher import Watcher
 
 T = TypeVar("T")
-Mode = Literal["decode", "verify", "extend", "mixed"]
+ForwardMode = Literal["decode", "verify", "extend", "mixed"]
 LOGITS_BYTES = 2 << 30  # indexer logits are made for so many bytes of queries at a time
 
 
@@ -44,7 +44,7 @@ def _formerly(name: str) -> property:
 
 
 @dataclass(frozen=True)
-class Batch:
+class ForwardBatch:
     """One step's requests and tokens. Everything int64 on the device; lengths also as Python ints, for shapes without a wait.
 
     ``positions`` and ``req_of_token`` ``[T]``; ``out_cache_loc [T]`` locs that the tokens are stored at; ``req_pool_indices
@@ -52,7 +52,7 @@ class Batch:
     [B + 1]``. What only some modes have are properties.
     """
 
-    mode: Mode
+    forward_mode: ForwardMode
     positions: torch.Tensor
     req_of_token: torch.Tensor
     out_cache_loc: torch.Tensor
@@ -84,12 +84,13 @@ class Batch:
 
     def _there(self, found: T | None) -> T:
         if found is None:
-            raise AttributeError(f"a batch of mode {self.mode} has no such index")
+            raise AttributeError(f"a batch of mode {self.forward_mode} has no such index")
         return found
 
     out_locs = _formerly("out_cache_loc")
     req_of_row = _formerly("req_of_token")
     slots = _formerly("req_pool_indices")
+    mode = _formerly("forward_mode")
 
 
 @dataclass
@@ -165,7 +166,7 @@ class RankStep:
     """The operations of one layer on one rank. Indices are tagged with their space and checked where they are used."""
 
     shared: Shared
-    batch: Batch
+    batch: ForwardBatch
     worker: Worker
     layer: int
     ckv: str
@@ -357,7 +358,7 @@ class LayerStep:
     """One layer of one step on all hosted ranks: ``ranks`` to loop over, and what needs all of them."""
 
     shared: Shared
-    batch: Batch
+    batch: ForwardBatch
     ranks: Sequence[RankStep]
     layer: int
 
@@ -401,7 +402,7 @@ class LayerStep:
     def capture(self, out: torch.Tensor, lse: torch.Tensor | None) -> None:
         """Keep a layer's attention output for a test that asked for it."""
         if self.shared.captured is not None:
-            record = {"mode": self.batch.mode, "layer": self.layer, "out": out.float().cpu(), "lse": lse}
+            record = {"forward_mode": self.batch.forward_mode, "layer": self.layer, "out": out.float().cpu(), "lse": lse}
             self.shared.captured.append(record)
 
 
@@ -434,7 +435,7 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
     else:
         step.ranks[0].check_flattened()
         shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
-        paged = step.batch.mode == "mixed" and step.has("mixed")
+        paged = step.batch.forward_mode == "mixed" and step.has("mixed")
         outs = []
         for rank in step.ranks:
             rank.assemble(shards)

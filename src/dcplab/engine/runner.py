@@ -15,7 +15,7 @@ import torch
 from dcplab.engine import backend, configurator, pools
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.arena import Arena
-from dcplab.engine.backend import Batch, LayerStep, Paths, RankStep, Shared, Worker
+from dcplab.engine.backend import ForwardBatch, LayerStep, Paths, RankStep, Shared, Worker
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.model import Model
@@ -81,7 +81,7 @@ class Runner:
         for pool in self.pools:
             pool.state[req_pool_idx] = word
 
-    def forward(self, mode: backend.Mode, rows: Rows, tokens: Sequence[Sequence[int]], paths: Paths) -> list[int]:
+    def forward(self, mode: backend.ForwardMode, rows: Rows, tokens: Sequence[Sequence[int]], paths: Paths) -> list[int]:
         """Run the rows ``(request, start, end)`` with their ``tokens`` through the model: the next token of each request (of
         each row, for verify)."""
         self.watcher.phase = mode
@@ -120,7 +120,7 @@ class Runner:
             return out
         return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out))
 
-    def _batch(self, mode: backend.Mode, rows: Rows) -> Batch:
+    def _batch(self, mode: backend.ForwardMode, rows: Rows) -> ForwardBatch:
         """Lengths and locs of a step. One host tensor goes to the device, with everything in it."""
         locs = torch.cat([self.allocator.locs(r.pages, a, b) for r, a, b in rows])
         lens = torch.tensor([[r.req_pool_idx, a, b - a, b] for r, a, b in rows], dtype=torch.int64).t()
@@ -136,7 +136,7 @@ class Runner:
         torch.cumsum(seq_lens, 0, out=cu[1:])
         total, longest = int(lens[3].sum()), int(lens[3].max())
         fields = dict(
-            mode=mode,
+            forward_mode=mode,
             positions=positions,
             req_of_token=req_of_token,
             out_cache_loc=tag(out_cache_loc, Space.LOC),
@@ -152,7 +152,7 @@ class Runner:
             page = self.config.page_size
             columns = torch.arange(0, longest, page, device=self.device)
             pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // page
-            return Batch(**fields, paged=tag(pages, Space.INDEX_K_PAGE))
+            return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE))
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
         flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC)
@@ -160,9 +160,9 @@ class Runner:
         held = torch.repeat_interleave(torch.arange(b), shard)
         first = torch.cumsum(shard, 0) - shard
         prefix_rows = held.to(self.device), (torch.arange(len(held)) - first[held]).to(self.device)
-        return Batch(**fields, flat=flat_locs, shards=prefix_rows)
+        return ForwardBatch(**fields, flat=flat_locs, shards=prefix_rows)
 
-    def _streams(self, model: Model, batch: Batch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
+    def _streams(self, model: Model, batch: ForwardBatch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
         """The convolution: each token meets the one before it, the first of a request's rows the one its state remembers."""
         starts = ends - batch.extend_lens
         word = model.embed(tokens)
@@ -189,7 +189,7 @@ class Runner:
         self.metrics.diverged += int((tokens != tokens[0]).any(0).sum())
         return tokens[0].tolist()
 
-    def _draft_steps(self, batch: Batch) -> list[RankStep]:
+    def _draft_steps(self, batch: ForwardBatch) -> list[RankStep]:
         return [RankStep(self.draft, batch, w, 0, "draft.ckv", "draft.index_k", replicated=True) for w in self.workers]
 
     def keep(self, rows: Sequence[int], req_pool_indices: Sequence[int]) -> None:

@@ -248,7 +248,7 @@ class Engine:
                 budget -= take
                 room -= request.stored + take
         rows += [(r, r.stored, r.stored + 1) for r in riders]
-        mode: backend.Mode = "mixed" if riders else "extend"
+        mode: backend.ForwardMode = "mixed" if riders else "extend"
         tokens = self._forward(mode, rows, [r.tokens[a:b] for r, a, b in rows])
         for (request, start, end), token in zip(rows, tokens, strict=True):
             request.stored = end
@@ -344,7 +344,7 @@ class Engine:
     def _locs_on_device(self, request: Request) -> torch.Tensor:
         return tag(self.allocator.locs(request.pages, 0, request.stored).to(self.device), Space.LOC)
 
-    def _forward(self, mode: backend.Mode, rows: Rows, tokens: Sequence[Sequence[int]]) -> list[int]:
+    def _forward(self, mode: backend.ForwardMode, rows: Rows, tokens: Sequence[Sequence[int]]) -> list[int]:
         return self.runner.forward(mode, rows, tokens, self.paths)
 
     def _speculate(self, batch: list[Request], length: int) -> None:
