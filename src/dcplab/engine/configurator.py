@@ -37,7 +37,7 @@ class ServerConfig:
     context_len: int = 0  # longest request, in tokens; 0: as long as the pool
     max_requests: int = 8
     chunk: int = 256  # tokens of extend in one step, over all requests
-    mixed: bool = False  # decode rows ride along with extend chunks
+    mixed: bool = False  # decoding requests ride along with extend chunks
     draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
     prefix_cache: bool = True
     workspace: int = 0  # rows of the ragged workspace; 0: see `workspace_rows`

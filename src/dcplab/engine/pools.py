@@ -1,6 +1,6 @@
 """A rank's pools as the rest of the server sees them: what is stored where, and how a request's share is saved and put back.
 
-A pool knows the *span* of its ids: D where it is sharded (a rank holds every D-th loc, at ``loc // D``), 1 where it is
+A pool knows the *DCP span* of its ids: D where it is sharded (a rank holds every D-th loc, at ``loc // D``), 1 where it is
 replicated or its ids are rows already. Stands for SGLang's ``MLATokenToKVPool``, ``IndexKeyCache`` and ``HybridLinearKVPool``,
 and for the retraction fix #39487 (``_write_loc_dcp_span``).
 """
@@ -30,19 +30,19 @@ class CkvPool:
     arena: Arena
     watcher: Watcher
     rank: int
-    span: int
+    dcp_span: int
     raw: bool = False  # the defect: locs used as rows by backup and restore
 
     @property
     def dcp_localized_writes(self) -> bool:
-        return self.span > 1
+        return self.dcp_span > 1
 
     def rows(self, locs: torch.Tensor) -> torch.Tensor:
         """Locs of a request, in position order -> the rows this rank holds of them, in the same order."""
         self.watcher.expect(locs, Space.LOC, f"rows of {self.name}")
-        if self.raw or self.span == 1:
+        if self.raw or self.dcp_span == 1:
             return locs
-        rows = index_spaces.localize(locs, self.rank, self.span)
+        rows = index_spaces.localize(locs, self.rank, self.dcp_span)
         return tag(rows[rows >= 0], Space.ROW)
 
     def backup(self, locs: torch.Tensor) -> torch.Tensor:
@@ -55,7 +55,7 @@ class CkvPool:
         rows = self.rows(locs)
         if len(rows) != len(saved):
             raise ValueError(f"{len(saved)} rows were saved and there is place for {len(rows)}.")
-        held = locs[(locs % self.span) == self.rank] if self.span > 1 and not self.raw else locs
+        held = locs[(locs % self.dcp_span) == self.rank] if self.dcp_span > 1 and not self.raw else locs
         rows = self._checked(rows, "load_cpu_copy", True, held)
         ops.scatter_rows(self.arena.view(self.name), saved.to(self.arena.bytes.device), rows)
 

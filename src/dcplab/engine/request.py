@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 
@@ -42,6 +43,14 @@ class Request:
     def extending(self) -> bool:
         """More than the newest token lacks its KV, or nothing was generated yet."""
         return len(self.tokens) - self.stored > 1 or len(self.tokens) == self.prompt_len
+
+
+class Span(NamedTuple):
+    """Positions ``start`` to ``end - 1`` of a request: its part of a step."""
+
+    request: Request
+    start: int
+    end: int
 
 
 class ReqToTokenPool:

@@ -1,4 +1,4 @@
-"""The model runner: from a step's rows to its next tokens, on every rank this process hosts.
+"""The model runner: from a step's spans to its next tokens, on every rank this process hosts.
 
 It turns requests and lengths into one batch of tensors, runs the convolution and the DSA layers through the backend, and lets
 all ranks agree on the tokens. The host waits for the device once a step, for them. Stands for SGLang's ``model_runner.py``.
@@ -19,11 +19,9 @@ from dcplab.engine.backend import ForwardBatch, LayerStep, Paths, RankStep, Shar
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.model import Model
-from dcplab.engine.request import Request
+from dcplab.engine.request import Request, Span
 from dcplab.engine.space_tags import Space, tag
 from dcplab.engine.watcher import Watcher
-
-Rows = Sequence[tuple[Request, int, int]]  # request, first position, end position
 
 
 class ServerCrash(RuntimeError):
@@ -76,19 +74,21 @@ class Runner:
         self.alike = not watcher.on and watcher.trusted >= {s.name for s in specs}
 
     def remember(self, req_pool_idx: int, token: int | None) -> None:
-        """Set the recurrent state of a req_pool_idx to what it is after ``token``; None: nothing came before."""
+        """Set the recurrent state of a request to what it is after ``token``; None: nothing came before."""
         word = 0 if token is None else self.shared.model.embed(torch.tensor([token], device=self.device))[0]
         for pool in self.pools:
             pool.state[req_pool_idx] = word
 
-    def forward(self, mode: backend.ForwardMode, rows: Rows, tokens: Sequence[Sequence[int]], paths: Paths) -> list[int]:
-        """Run the rows ``(request, start, end)`` with their ``tokens`` through the model: the next token of each request (of
-        each row, for verify)."""
+    def forward(
+        self, mode: backend.ForwardMode, spans: Sequence[Span], tokens: Sequence[Sequence[int]], paths: Paths
+    ) -> list[int]:
+        """Run the spans with their ``tokens`` through the model: the next token of each request (after each token, for
+        verify)."""
         self.watcher.phase = mode
         self.shared.memo.clear()
         self.draft.memo.clear()
         flat = torch.tensor([t for part in tokens for t in part], dtype=torch.int64).to(self.device)
-        batch = self._batch(mode, rows)
+        batch = self._batch(mode, spans)
         ends = torch.cumsum(batch.extend_lens, 0)
         self._streams(self.shared.model, batch, flat, ends)
         if mode != "verify":
@@ -120,15 +120,15 @@ class Runner:
             return out
         return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out))
 
-    def _batch(self, mode: backend.ForwardMode, rows: Rows) -> ForwardBatch:
+    def _batch(self, mode: backend.ForwardMode, spans: Sequence[Span]) -> ForwardBatch:
         """Lengths and locs of a step. One host tensor goes to the device, with everything in it."""
-        locs = torch.cat([self.allocator.locs(r.pages, a, b) for r, a, b in rows])
-        lens = torch.tensor([[r.req_pool_idx, a, b - a, b] for r, a, b in rows], dtype=torch.int64).t()
-        positions = torch.cat([torch.arange(a, b) for _, a, b in rows])
-        req_of_token = torch.repeat_interleave(torch.arange(len(rows)), lens[2])
+        locs = torch.cat([self.allocator.locs(s.request.pages, s.start, s.end) for s in spans])
+        lens = torch.tensor([[s.request.req_pool_idx, s.start, s.end - s.start, s.end] for s in spans], dtype=torch.int64).t()
+        positions = torch.cat([torch.arange(s.start, s.end) for s in spans])
+        req_of_token = torch.repeat_interleave(torch.arange(len(spans)), lens[2])
         self.metrics.largest_loc = max(self.metrics.largest_loc, int(locs.max()))
         packed = torch.cat([locs, positions, req_of_token, lens.reshape(-1)]).to(self.device)
-        n, b = len(locs), len(rows)
+        n, b = len(locs), len(spans)
         out_cache_loc, positions, req_of_token = packed[:n], packed[n : 2 * n], packed[2 * n : 3 * n]
         req_pool_indices, prefix_lens, extend_lens, seq_lens = packed[3 * n :].view(4, b)
         self.req_to_token[req_pool_indices[req_of_token], positions] = out_cache_loc
@@ -163,7 +163,7 @@ class Runner:
         return ForwardBatch(**fields, flat=flat_locs, shards=prefix_rows)
 
     def _streams(self, model: Model, batch: ForwardBatch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
-        """The convolution: each token meets the one before it, the first of a request's rows the one its state remembers."""
+        """The convolution: each token meets the one before it, the first of a span the one its request's state remembers."""
         starts = ends - batch.extend_lens
         word = model.embed(tokens)
         stream = None
@@ -192,11 +192,11 @@ class Runner:
     def _draft_steps(self, batch: ForwardBatch) -> list[RankStep]:
         return [RankStep(self.draft, batch, w, 0, "draft.ckv", "draft.index_k", replicated=True) for w in self.workers]
 
-    def keep(self, rows: Sequence[int], req_pool_indices: Sequence[int]) -> None:
-        """After a verify: the recurrent state of each req_pool_idx goes back to the last row that was kept."""
-        rows, req_pool_indices = torch.tensor([rows, req_pool_indices], device=self.device)
+    def keep(self, last: Sequence[int], req_pool_indices: Sequence[int]) -> None:
+        """After a verify: the recurrent state of each request goes back to the last of its tokens kept, ``last`` of the step."""
+        last_kept, indices = torch.tensor([last, req_pool_indices], device=self.device)
         for worker, pool in zip(self.workers, self.pools, strict=True):
-            pool.state[req_pool_indices] = worker.stream.word[rows].to(pool.state.dtype)
+            pool.state[indices] = worker.stream.word[last_kept].to(pool.state.dtype)
 
     def propose(self, batch: list[Request], length: int, paths: Paths) -> list[list[int]]:
         """``length`` greedy tokens a request from the one-layer draft, whose pools are replicated and addressed by loc."""
@@ -207,7 +207,7 @@ class Runner:
         words = [pool.state[[r.req_pool_idx for r in batch]].float() for pool in self.pools]
         for i in range(length):
             self.draft.memo.clear()
-            step_batch = self._batch("decode", [(r, r.stored + i, r.stored + i + 1) for r in batch])
+            step_batch = self._batch("decode", [Span(r, r.stored + i, r.stored + i + 1) for r in batch])
             word = self.draft.model.embed(guess)
             steps = self._draft_steps(step_batch)
             for k, rank in enumerate(steps):

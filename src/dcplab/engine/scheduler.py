@@ -18,8 +18,8 @@ from dcplab.engine.allocator import PagedAllocator, PrefixCache
 from dcplab.engine.backend import Paths
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.request import ReqToTokenPool, Request
-from dcplab.engine.runner import Metrics, Rows, Runner, ServerCrash
+from dcplab.engine.request import ReqToTokenPool, Request, Span
+from dcplab.engine.runner import Metrics, Runner, ServerCrash
 from dcplab.engine.space_tags import ExtentError, Space, tag
 from dcplab.engine.tokenizer import Tokenizer
 from dcplab.engine.watcher import Watcher
@@ -139,8 +139,8 @@ class Engine:
             while request.stored < whole:
                 end = min(request.stored + self.config.chunk, whole)
                 self._tick()
-                row = [(request, request.stored, end)]
-                self.runner.forward("extend", row, [request.tokens[request.stored : end]], store)
+                span = Span(request, request.stored, end)
+                self.runner.forward("extend", [span], [request.tokens[request.stored : end]], store)
                 request.stored = end
         self.cache.insert(request.tokens[:whole], request.pages)
         self.allocator.release(request.pages)
@@ -201,18 +201,18 @@ class Engine:
             self._resume(request)
         while self.waiting and self.req_to_token_pool.available and not self.retracted:
             request = self.waiting[0]
-            hit = self.cache.match(request.tokens) if self.config.prefix_cache else []
-            self.allocator.hold(hit)
-            if not self._room(self.allocator.pages_needed(len(hit), len(request.tokens))):
-                self.allocator.release(hit)
+            prefix = self.cache.match(request.tokens) if self.config.prefix_cache else []
+            self.allocator.hold(prefix)
+            if not self._room(self.allocator.pages_needed(len(prefix), len(request.tokens))):
+                self.allocator.release(prefix)
                 if not self.running:
                     raise CourseError("The pool is too small: nothing runs, and the next request still finds no room.")
                 break
             self.waiting.popleft()
-            request.pages = list(hit)
+            request.pages = list(prefix)
             self.allocator.grow(request.pages, len(request.tokens))
             request.req_pool_idx = self.req_to_token_pool.alloc()
-            request.stored = request.cached = len(hit) * self.config.width
+            request.stored = request.cached = len(prefix) * self.config.width
             self.metrics.cached += request.cached
             self._place(request, 0, request.stored)
             # The state as it was after the prefix: the convolution remembers one word.
@@ -234,23 +234,23 @@ class Engine:
         return locs
 
     def _extend(self, extending: list[Request]) -> None:
-        """A chunk for every extending request, in equal shares; the rest of the budget to the first. Mixed: decode rows ride
-        along."""
+        """A chunk for every extending request, in equal shares; the rest of the budget to the first. Mixed: decoding requests
+        ride along."""
         room, budget = self.config.workspace_rows, self.config.chunk
         riders = self._riders(extending, room) if self.config.mixed else []
         room, budget = room - sum(r.stored + 1 for r in riders), budget - len(riders)
-        rows = []
+        spans = []
         for i, request in enumerate(extending):
             share = max(1, budget // (len(extending) - i))
             take = min(len(request.tokens) - request.stored, share, budget)
             if take > 0 and request.stored + take <= room:
-                rows.append((request, request.stored, request.stored + take))
+                spans.append(Span(request, request.stored, request.stored + take))
                 budget -= take
                 room -= request.stored + take
-        rows += [(r, r.stored, r.stored + 1) for r in riders]
+        spans += [Span(r, r.stored, r.stored + 1) for r in riders]
         mode: backend.ForwardMode = "mixed" if riders else "extend"
-        tokens = self._forward(mode, rows, [r.tokens[a:b] for r, a, b in rows])
-        for (request, start, end), token in zip(rows, tokens, strict=True):
+        tokens = self._forward(mode, spans, [s.request.tokens[s.start : s.end] for s in spans])
+        for (request, start, end), token in zip(spans, tokens, strict=True):
             request.stored = end
             self.metrics.extended += end - start
             if end == len(request.tokens):
@@ -278,8 +278,8 @@ class Engine:
         if draft_len:
             self._speculate(batch, draft_len)
             return
-        rows = [(r, r.stored, r.stored + 1) for r in batch]
-        for request, token in zip(batch, self._forward("decode", rows, [r.tokens[-1:] for r in batch]), strict=True):
+        spans = [Span(r, r.stored, r.stored + 1) for r in batch]
+        for request, token in zip(batch, self._forward("decode", spans, [r.tokens[-1:] for r in batch]), strict=True):
             request.stored += 1
             request.tokens.append(token)
             self.metrics.decoded += 1
@@ -344,16 +344,16 @@ class Engine:
     def _locs_on_device(self, request: Request) -> torch.Tensor:
         return tag(self.allocator.locs(request.pages, 0, request.stored).to(self.device), Space.LOC)
 
-    def _forward(self, mode: backend.ForwardMode, rows: Rows, tokens: Sequence[Sequence[int]]) -> list[int]:
-        return self.runner.forward(mode, rows, tokens, self.paths)
+    def _forward(self, mode: backend.ForwardMode, spans: Sequence[Span], tokens: Sequence[Sequence[int]]) -> list[int]:
+        return self.runner.forward(mode, spans, tokens, self.paths)
 
     def _speculate(self, batch: list[Request], length: int) -> None:
         """The draft proposes ``length`` tokens one by one, the target verifies them in one step; what agrees is kept, and one
         more."""
         proposed = self.runner.propose(batch, length, self.paths)
-        rows = [(r, r.stored, r.stored + length + 1) for r in batch]
+        spans = [Span(r, r.stored, r.stored + length + 1) for r in batch]
         given = [[r.tokens[-1], *guess] for r, guess in zip(batch, proposed, strict=True)]
-        tokens = self._forward("verify", rows, given)
+        tokens = self._forward("verify", spans, given)
         kept = []
         for i, (request, guess) in enumerate(zip(batch, proposed, strict=True)):
             found = tokens[i * (length + 1) : (i + 1) * (length + 1)]
