@@ -20,7 +20,7 @@ from dcplab.engine import ops
 from dcplab.engine.arena import Arena
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import WIDTH, ServerConfig, flattened_bound, write_bound
-from dcplab.engine.model import SM_SCALE, Model, Stream
+from dcplab.engine.model import SM_SCALE, Activations, Model
 from dcplab.engine.space_tags import ExtentError, Space, SpaceError, space_of, tag
 from dcplab.engine.watcher import Watcher
 
@@ -113,15 +113,17 @@ class Monitor:
 
 @dataclass
 class Worker:
-    """One rank: its arena, and while a step runs that step's ``stream`` and ``code``, what the next layer's query looks for.
+    """One rank: its arena, and while a step runs that step's ``activations`` and ``code``, what the next layer's query looks for.
 
     Between steps there is neither, and asking for one is an error and not None.
     """
 
     rank: int
     arena: Arena
-    stream: Stream = field(init=False, repr=False, compare=False)
+    activations: Activations = field(init=False, repr=False, compare=False)
     code: torch.Tensor = field(init=False, repr=False, compare=False)
+
+    stream = _formerly("activations")
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ class RankStep:
         (the norope kernel as it was) takes them for rows, on every rank."""
         s = self.shared
         self.check_write(locs)
-        source = self.worker.stream.latent
+        source = self.worker.activations.latent
         if self.replicated or raw:
             rows = s.watcher.use(self.worker.arena, self.rank, self.ckv, locs, "write_ckv", True, locs)
             ops.write_ckv(self._pool(self.ckv, True), source, rows)
@@ -208,8 +210,10 @@ class RankStep:
 
     def write_index_k(self, locs: torch.Tensor) -> None:
         """Store this step's index keys at their locs, on every rank."""
-        stream, model = self.worker.stream, self.shared.model
-        keys, scales = self.shared.once("index keys", self.layer, stream, lambda: model.index_keys(stream, self.layer))
+        activations, model = self.worker.activations, self.shared.model
+        keys, scales = self.shared.once(
+            "index keys", self.layer, activations, lambda: model.index_keys(activations, self.layer)
+        )
         safe = self.shared.watcher.use(self.worker.arena, self.rank, self.index_k, locs, "write_index_k", True, locs)
         ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.page_size)
 
@@ -291,7 +295,7 @@ class RankStep:
         """Gathered shards ``[D, rows, 512]`` and this step's c-KV, put together as ``[prefix_i; extend_i]`` in the
         workspace."""
         b = self.batch
-        source = self.worker.stream.latent
+        source = self.worker.activations.latent
         ragged = ops.assemble_ragged(
             shards, source, b.prefix_lens, torch.zeros_like(b.prefix_lens), b.extend_lens, self.dcp_size, b.total_k
         )
@@ -300,7 +304,7 @@ class RankStep:
     @property
     def latent(self) -> torch.Tensor:
         """The c-KV of this step's tokens ``[T, 512]``, as it goes into the pool."""
-        return self.worker.stream.latent
+        return self.worker.activations.latent
 
     def fill(self, rows: torch.Tensor) -> None:
         """Put ``rows [n, 512]`` at the start of the workspace: what ragged indices point into."""

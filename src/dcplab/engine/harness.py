@@ -92,13 +92,13 @@ def _counted(path: Wiring, tally: Tally) -> Wiring:
 def _lost(rank: RankStep) -> dict[str, int]:
     """Count this step's tokens that are missing in the rank's pools: c-KV at the row of its owner (the draft's at the loc),
     index keys at the loc."""
-    model, stream, locs, arena = rank.shared.model, rank.worker.stream, rank.batch.out_cache_loc, rank.worker.arena
+    model, activations, locs, arena = rank.shared.model, rank.worker.activations, rank.batch.out_cache_loc, rank.worker.arena
     mine = torch.ones_like(locs, dtype=torch.bool) if rank.replicated else locs % rank.dcp_size == rank.rank
     rows = arena.view(rank.ckv)[locs[mine] if rank.replicated else locs[mine] // rank.dcp_size]
-    keys, scales = model.index_keys(stream, rank.layer)
+    keys, scales = model.index_keys(activations, rank.layer)
     there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.page_size)
     other = (there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)
-    return {"ckv": int((rows != stream.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
+    return {"ckv": int((rows != activations.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
 
 
 def serve(

@@ -29,7 +29,7 @@ SM_SCALE = 1 / 16
 # among a million codes is worth under half of MATCH, so MATCH > SINK > chance + recency.
 MATCH, SINK, RECENCY = 250.0, 215.0, 4.0
 BITS = 1.4426950408889634 * SM_SCALE  # bits per unit of q.k
-RESIDUAL = 0.02  # how much of the current word is left in the stream beside what attention brings
+RESIDUAL = 0.02  # how much of the current word is left beside what attention brings
 INDEX_CODE = 120  # signs of a code that the 128 of an index key hold; the other eight are the sink's
 INDEX_SINK = 10.0  # 8 * 10 = 80: less than a match (120), more than chance
 DEAD_ZONE = 0.02  # a pointer's component this small says nothing
@@ -61,7 +61,7 @@ def _shift(z: torch.Tensor, by: int) -> torch.Tensor:
 
 
 @dataclass(frozen=True)
-class Stream:
+class Activations:
     """What flows through the layers for the tokens of a step: the words' codes, the codes of the words before, positions, all
     ``[T, ...]`` float32 but the positions (int64), and the c-KV row of each token (the same in every layer)."""
 
@@ -92,7 +92,7 @@ class Model:
         """Token ids ``[T]`` -> their codes ``[T, 128]``."""
         return self.codes[tokens]
 
-    def stream(self, word: torch.Tensor, before: torch.Tensor, position: torch.Tensor) -> Stream:
+    def activations(self, word: torch.Tensor, before: torch.Tensor, position: torch.Tensor) -> Activations:
         """Codes of words and of the words before, positions -> everything the layers need of these tokens."""
         first = position == 0
         recent = torch.log2(1.0 + position.float())
@@ -100,9 +100,9 @@ class Model:
         rest = torch.zeros_like(word)
         rest[:, 0], rest[:, 1], rest[:, 2] = high, recent - high, first.float()
         latent = torch.cat([before, signs(position, salt=2), word, rest], -1).to(self.dtype)
-        return Stream(word, before, position, first, latent)
+        return Activations(word, before, position, first, latent)
 
-    def index_keys(self, s: Stream, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def index_keys(self, s: Activations, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
         """fp8 keys ``[T, 128]`` and fp32 scales ``[T]``: what a later query finds this token by. The scale grows with the
         position, so that of equal matches the last one wins; 1 + p/2^20 is exact."""
         code = s.before if layer == 0 else s.latent[:, PLACE].float()
@@ -129,6 +129,6 @@ class Model:
         return torch.where(place.abs() < DEAD_ZONE, 0.0, place.sign())
 
     def logits(self, out: torch.Tensor, word: torch.Tensor) -> torch.Tensor:
-        """The last layer's output and the stream's words ``[n, 128]`` -> word logits ``[n, words]``."""
+        """The last layer's output and the words' codes ``[n, 128]`` -> word logits ``[n, words]``."""
         brought = out[..., WORD].float().mean(1)
         return (brought + RESIDUAL * word) @ self.codes.t() / CODE

@@ -90,10 +90,10 @@ class Runner:
         flat = torch.tensor([t for part in tokens for t in part], dtype=torch.int64).to(self.device)
         batch = self._batch(mode, spans)
         ends = torch.cumsum(batch.extend_lens, 0)
-        self._streams(self.shared.model, batch, flat, ends)
+        self._set_activations(self.shared.model, batch, flat, ends)
         if mode != "verify":
             for worker, pool in zip(self.workers, self.pools, strict=True):
-                pool.state[batch.req_pool_indices] = worker.stream.word[ends - 1].to(pool.state.dtype)
+                pool.state[batch.req_pool_indices] = worker.activations.word[ends - 1].to(pool.state.dtype)
         if self.config.draft_tokens:
             for step in self._draft_steps(batch):
                 step.write_ckv(batch.out_cache_loc)
@@ -107,7 +107,7 @@ class Runner:
         picked = slice(None) if mode == "verify" else ends - 1
         found = []
         for w in self.workers:
-            greedy = functools.partial(self._greedy, w.code, w.stream.word, picked)
+            greedy = functools.partial(self._greedy, w.code, w.activations.word, picked)
             found.append(self.shared.once("tokens", 0, w.code, greedy))
         return self._agree(found)
 
@@ -162,17 +162,17 @@ class Runner:
         prefix_rows = held.to(self.device), (torch.arange(len(held)) - first[held]).to(self.device)
         return ForwardBatch(**fields, flat=flat_locs, shards=prefix_rows)
 
-    def _streams(self, model: Model, batch: ForwardBatch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
+    def _set_activations(self, model: Model, batch: ForwardBatch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
         """The convolution: each token meets the one before it, the first of a span the one its request's state remembers."""
         starts = ends - batch.extend_lens
         word = model.embed(tokens)
-        stream = None
+        activations = None
         for worker, pool in zip(self.workers, self.pools, strict=True):
-            if stream is None or not self.alike:
+            if activations is None or not self.alike:
                 before = torch.roll(word, 1, 0)
                 before[starts] = pool.state[batch.req_pool_indices].float()
-                stream = model.stream(word, before, batch.positions)
-            worker.stream, worker.code = stream, word
+                activations = model.activations(word, before, batch.positions)
+            worker.activations, worker.code = activations, word
 
     def _agree(self, found: list[torch.Tensor]) -> list[int]:
         """Greedy tokens. Every process takes rank 0's, and all learn together whether some rank faulted."""
@@ -193,10 +193,10 @@ class Runner:
         return [RankStep(self.draft, batch, w, 0, "draft.ckv", "draft.index_k", replicated=True) for w in self.workers]
 
     def keep(self, last: Sequence[int], req_pool_indices: Sequence[int]) -> None:
-        """After a verify: the recurrent state of each request goes back to the last of its tokens kept, ``last`` of the step."""
+        """After a verify: each request's recurrent state goes back to its last token that was kept, ``last`` of the step."""
         last_kept, indices = torch.tensor([last, req_pool_indices], device=self.device)
         for worker, pool in zip(self.workers, self.pools, strict=True):
-            pool.state[indices] = worker.stream.word[last_kept].to(pool.state.dtype)
+            pool.state[indices] = worker.activations.word[last_kept].to(pool.state.dtype)
 
     def propose(self, batch: list[Request], length: int, paths: Paths) -> list[list[int]]:
         """``length`` greedy tokens a request from the one-layer draft, whose pools are replicated and addressed by loc."""
@@ -211,7 +211,7 @@ class Runner:
             word = self.draft.model.embed(guess)
             steps = self._draft_steps(step_batch)
             for k, rank in enumerate(steps):
-                rank.worker.stream = self.draft.model.stream(word, words[k], step_batch.positions)
+                rank.worker.activations = self.draft.model.activations(word, words[k], step_batch.positions)
                 rank.worker.code = word
                 words[k] = word
             outs = path(LayerStep(self.draft, step_batch, steps, 0))
