@@ -53,11 +53,11 @@ def main() -> int:
     from dcplab import mode, subprocess_call
     from dcplab.engine import configurator, options
 
-    device = options.device(options.Wish(args.device))
+    device = options.device(options.EngineOptions(args.device))
     gpu = device == "cuda"
     dcp_size, size = args.dcp_size or (8 if gpu else 4), args.size or (113_920 if gpu else 1_200)
     kinds = [(c, w) for c in ([args.chunk] if args.chunk else CHUNKS[device]) for w in ([args.only] if args.only else WAYS)]
-    largest = options.config(options.Wish(device, dcp_size=dcp_size, size=size))
+    largest = options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size))
     largest = replace(largest, **WAYS["draft" if args.only in (None, "draft") else "plain"])
     jobs = args.jobs or (min(6, max(1, options.free_gpu_bytes() // configurator.gpu_bytes(largest))) if gpu else 2)
     what = [kinds[i % len(kinds)] for i in range(args.servers)]
@@ -129,7 +129,7 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str) -> dict:
 
     if device == "cpu":
         torch.set_num_threads(1)
-    config = replace(options.config(options.Wish(device, dcp_size=dcp_size, size=size, chunk=chunk)), **WAYS[way])
+    config = replace(options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size, chunk=chunk)), **WAYS[way])
     engine, batches = Engine(config, comm=Local(dcp_size, device)), Counter()
     forward, propose = engine.runner.forward, engine.runner.propose
 

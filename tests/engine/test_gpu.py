@@ -12,7 +12,7 @@ import torch
 from dcplab.engine import scenario, tokenizer
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.options import Wish, config
+from dcplab.engine.options import EngineOptions, config
 from dcplab.engine.scheduler import Engine
 
 pytestmark = [
@@ -53,7 +53,7 @@ def test_a_gpu_answers_as_a_cpu_does():
     ("defects", "level"), [((), "full"), (("index_k_size", "ckv_write", "read", "extend", "assert"), "above")]
 )
 def test_the_incident_on_a_gpu(defects, level):
-    built = config(Wish("cuda", dcp_size=4))
+    built = config(EngineOptions("cuda", dcp_size=4))
     out = scenario.story(Engine(built, defects, Local(4, "cuda")), level, stored=True)
     assert [a.right for a in out.answers if a.when == "fresh"] == [True] * 3
     assert out.verdict == ("silent corruption" if defects else "right")

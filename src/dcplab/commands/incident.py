@@ -53,10 +53,10 @@ def server_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def wish_of(args: argparse.Namespace):
-    from dcplab.engine.options import Wish
+def options_of(args: argparse.Namespace):
+    from dcplab.engine.options import EngineOptions
 
-    return Wish(args.device, args.ranks, args.dcp_size, args.size, args.page_size, args.layers, args.topk, args.chunk)
+    return EngineOptions(args.device, args.ranks, args.dcp_size, args.size, args.page_size, args.layers, args.topk, args.chunk)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,27 +69,29 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.engine import options, scenario
 
     chosen = switches.parse(args.defects)
-    wish = wish_of(args)
+    engine_options = options_of(args)
     level = args.level or scenario.default_level(chosen)
-    scenario.check_room(options.config(wish), level)  # bad input is refused before any process is started
-    options.on_every_rank(wish, play, chosen, level, (args.typed, args.strict, args.masked_reads, args.stored), args.json)
+    scenario.check_room(options.config(engine_options), level)  # bad input is refused before any process is started
+    options.on_every_rank(
+        engine_options, play, chosen, level, (args.typed, args.strict, args.masked_reads, args.stored), args.json
+    )
     return 0
 
 
-def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
+def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
     """Run one process's share of the story. The process that hosts rank 0 prints."""
     from dcplab.engine import comm, incident_report, options, scenario
     from dcplab.engine.scheduler import Engine
     from dcplab.engine.space_tags import SpaceError
 
     typed, strict, masked, stored = modes
-    device = options.device(wish)
-    config = scenario.settings(options.config(wish), chosen)
-    ranks = comm.make(wish.ranks, wish.dcp_size, device)
-    if ranks.leads and len(ranks.ranks) < wish.dcp_size:
-        count, each = wish.dcp_size // len(ranks.ranks), len(ranks.ranks)
+    device = options.device(engine_options)
+    config = scenario.settings(options.config(engine_options), chosen)
+    ranks = comm.make(engine_options.ranks, engine_options.dcp_size, device)
+    if ranks.leads and len(ranks.ranks) < engine_options.dcp_size:
+        count, each = engine_options.dcp_size // len(ranks.ranks), len(ranks.ranks)
         print(
-            f"{count} processes have met over {ranks.name}, {each} of {wish.dcp_size} ranks in each",
+            f"{count} processes have met over {ranks.name}, {each} of {engine_options.dcp_size} ranks in each",
             file=sys.stderr,
             flush=True,
         )
@@ -105,7 +107,7 @@ def play(wish, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool
             return
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-        _tell(incident_report, config, chosen, level, out, options.ran_on(wish), to_json)
+        _tell(incident_report, config, chosen, level, out, options.ran_on(engine_options), to_json)
     finally:
         ranks.close()
 

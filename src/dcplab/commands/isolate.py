@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from dcplab import mode, subprocess_call
-    from dcplab.commands.incident import wish_of
+    from dcplab.commands.incident import options_of
     from dcplab.engine import defects as switches
     from dcplab.engine import incident_report, isolation, options, scenario
     from dcplab.errors import CourseError
@@ -65,16 +65,16 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError(f"--only takes patches, which are {', '.join(switches.PATCHES)}.")
     if args.resume and not args.json:
         raise CourseError("--resume goes on with the rows of a --json FILE, and none is given.")
-    wish = wish_of(args)
-    on_gpu = options.device(wish) == "cuda"
-    if wish.page_size is None and not on_gpu:
-        wish = replace(wish, page_size=4)  # half of the incident's: 64 servers are run
-    config = options.config(wish)
+    engine_options = options_of(args)
+    on_gpu = options.device(engine_options) == "cuda"
+    if engine_options.page_size is None and not on_gpu:
+        engine_options = replace(engine_options, page_size=4)  # half of the incident's: 64 servers are run
+    config = options.config(engine_options)
     for level in levels:
         scenario.check_room(config, level)
     stored, neighbours = not args.attend_all, not args.masked_reads
     server = {
-        "ran_on": options.ran_on(wish),
+        "ran_on": options.ran_on(engine_options),
         "config": {name: str(value) for name, value in vars(config).items()},
         "stored": stored,
         "neighbours": neighbours,
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         (args.html, lambda table: isolation.as_html(table, note)),
     ]
     _write(forms, isolation.in_order(rows.values()))  # a file that cannot be written is said before anything is run
-    given = {"fields": asdict(wish), "stored": stored, "neighbours": neighbours}
+    given = {"fields": asdict(engine_options), "stored": stored, "neighbours": neighbours}
     calls = [
         {
             "module": "dcplab.engine.isolation",

@@ -48,13 +48,13 @@ COLOURS = {
 
 
 def one(fields: Mapping[str, Any], defects: Sequence[str], level: str, stored: bool, neighbours: bool) -> dict[str, Any]:
-    """A row: the story on a fresh server with these defects, in this process. ``fields``: those of an `options.Wish`."""
-    wish = options.Wish(**fields)
-    device = options.device(wish)
+    """A row: the story on a fresh server with these defects, in this process. ``fields``: of `options.EngineOptions`."""
+    asked = options.EngineOptions(**fields)
+    device = options.device(asked)
     if device == "cpu":
-        torch.set_num_threads(wish.threads)
+        torch.set_num_threads(asked.threads)
     gc.collect()  # the server before this one
-    engine = Engine(options.config(wish), defects, comm.make("local", wish.dcp_size, device), neighbours=neighbours)
+    engine = Engine(options.config(asked), defects, comm.make("local", asked.dcp_size, device), neighbours=neighbours)
     row: dict[str, Any] = {
         "defects": list(defects),
         "level": level,

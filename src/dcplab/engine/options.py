@@ -17,7 +17,7 @@ from dcplab.errors import CourseError
 
 
 @dataclass(frozen=True)
-class Wish:
+class EngineOptions:
     """What was asked for; None: the device's default. ``ranks`` is local, gloo or nccl."""
 
     device: str = "auto"
@@ -31,72 +31,72 @@ class Wish:
     threads: int = 1  # of torch on a CPU: more of them wait for each other on a busy machine
 
 
-def device(wish: Wish) -> str:
+def device(options: EngineOptions) -> str:
     """cpu or cuda. CourseError where CUDA was asked for and is not to be had."""
     try:
-        comm.processes(wish.ranks, wish.dcp_size)  # a wrong combination is refused before anything is made
+        comm.processes(options.ranks, options.dcp_size)  # a wrong combination is refused before anything is made
     except CourseError:
         if os.environ.get("LOCAL_RANK", "0") != "0":
             raise SystemExit(2) from None  # the first process of a machine says it
         raise
     have = torch.cuda.is_available()
-    if wish.device == "auto":
-        return "cuda" if wish.ranks == "nccl" or (have and wish.ranks == "local") else "cpu"
-    if wish.device not in ("cpu", "cuda"):
-        raise CourseError(f"There is no device called {wish.device!r}; there are cpu and cuda.")
-    if wish.device == "cuda" and not have:
+    if options.device == "auto":
+        return "cuda" if options.ranks == "nccl" or (have and options.ranks == "local") else "cpu"
+    if options.device not in ("cpu", "cuda"):
+        raise CourseError(f"There is no device called {options.device!r}; there are cpu and cuda.")
+    if options.device == "cuda" and not have:
         raise CourseError("No CUDA device is visible here; --device cpu runs the same server in torch.")
-    if wish.device == "cpu" and wish.ranks == "nccl":
+    if options.device == "cpu" and options.ranks == "nccl":
         raise CourseError("--ranks nccl runs on GPUs; on the CPU the ranks are local or gloo.")
-    if wish.device == "cuda" and wish.ranks == "gloo":
+    if options.device == "cuda" and options.ranks == "gloo":
         raise CourseError("--ranks gloo runs on the CPU; on GPUs the ranks are local or nccl.")
-    return wish.device
+    return options.device
 
 
-def config(wish: Wish) -> ServerConfig:
-    """The server that was wished for, checked. On a GPU: pages of 64, 16 heads, top-k 2,048, as the kernels want them."""
-    gpu = device(wish) == "cuda"
+def config(options: EngineOptions) -> ServerConfig:
+    """The server that was asked for, checked. On a GPU: pages of 64, 16 heads, top-k 2,048, as the kernels want them."""
+    gpu = device(options) == "cuda"
     for name in ("dcp_size", "page_size", "size", "layers", "topk", "chunk"):
-        value = getattr(wish, name)
+        value = getattr(options, name)
         if value is not None and value < 1:
             raise CourseError(f"{name} must be at least 1, not {value}.")
-    if gpu and wish.page_size and wish.page_size % 64:
+    if gpu and options.page_size and options.page_size % 64:
         raise CourseError(
-            f"On a GPU a page is a multiple of 64 rows, not {wish.page_size}: the indexer kernel reads whole pages."
+            f"On a GPU a page is a multiple of 64 rows, not {options.page_size}: the indexer kernel reads whole pages."
         )
-    page_size = wish.page_size or (64 if gpu else 8)
+    page_size = options.page_size or (64 if gpu else 8)
     built = ServerConfig(
-        size=wish.size or scenario.default_size(page_size, wish.dcp_size),
+        size=options.size or scenario.default_size(page_size, options.dcp_size),
         page_size=page_size,
-        dcp_size=wish.dcp_size,
-        layers=wish.layers,
+        dcp_size=options.dcp_size,
+        layers=options.layers,
         heads=16 if gpu else 1,
         index_heads=32 if gpu else 1,
-        topk=wish.topk or (2048 if gpu else 64),
-        chunk=wish.chunk or (4096 if gpu else 256),
+        topk=options.topk or (2048 if gpu else 64),
+        chunk=options.chunk or (4096 if gpu else 256),
     )
     built.check()
     return built
 
 
-def on_every_rank(wish: Wish, work: Callable[..., None], *given: Any) -> None:
-    """Call ``work(wish, *given)`` in each process the ranks need: here, or, for gloo outside ``torchrun``, in one new process a
-    rank."""
-    if device(wish) == "cpu":
-        torch.set_num_threads(wish.threads)
-    if wish.ranks == "gloo" and "WORLD_SIZE" not in os.environ:
+def on_every_rank(options: EngineOptions, work: Callable[..., None], *given: Any) -> None:
+    """Call ``work(options, *given)`` in each process that the ranks need: here, or, for gloo outside ``torchrun``, in a new one
+    for each rank."""
+    if device(options) == "cpu":
+        torch.set_num_threads(options.threads)
+    if options.ranks == "gloo" and "WORLD_SIZE" not in os.environ:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
-        torch.multiprocessing.spawn(_one_rank, (wish, port, work, given), nprocs=wish.dcp_size)
+        torch.multiprocessing.spawn(_one_rank, (options, port, work, given), nprocs=options.dcp_size)
     else:
-        work(wish, *given)
+        work(options, *given)
 
 
-def _one_rank(rank: int, wish: Wish, port: int, work: Callable[..., None], given: tuple[Any, ...]) -> None:
-    os.environ.update(RANK=str(rank), WORLD_SIZE=str(wish.dcp_size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    torch.set_num_threads(wish.threads)
-    work(wish, *given)
+def _one_rank(rank: int, options: EngineOptions, port: int, work: Callable[..., None], given: tuple[Any, ...]) -> None:
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(options.dcp_size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    torch.set_num_threads(options.threads)
+    work(options, *given)
 
 
 def free_gpu_bytes() -> int:
@@ -107,8 +107,8 @@ def free_gpu_bytes() -> int:
     return asked["value"][0]
 
 
-def ran_on(wish: Wish) -> str:
+def ran_on(options: EngineOptions) -> str:
     """Which device and which ranks, for the head of a result: a CPU's is never taken for a GPU's."""
-    where = f"GPU ({torch.cuda.get_device_name()})" if device(wish) == "cuda" else "CPU (torch)"
-    how = {"local": "all ranks in one process", "gloo": "ranks over gloo", "nccl": "ranks over NCCL"}[wish.ranks]
+    where = f"GPU ({torch.cuda.get_device_name()})" if device(options) == "cuda" else "CPU (torch)"
+    how = {"local": "all ranks in one process", "gloo": "ranks over gloo", "nccl": "ranks over NCCL"}[options.ranks]
     return f"{where}, {how}"
