@@ -49,7 +49,7 @@ def test_layer_0_is_never_at_fault():
 @pytest.mark.slow
 @everywhere
 def test_a_case_has_one_truth_and_shows(seed, n):
-    run = hidden_cases.found(n, seed)
+    run = hidden_cases.visible_run(n, seed)
     truth, watcher = diagnose_by_rule.truth(n, seed), run.engine.watcher
     assert run.outcome.verdict in ("silent corruption", "crash", "alarm")
     assert run.outcome.wrong or run.outcome.verdict != "silent corruption"
@@ -97,7 +97,7 @@ def test_a_case_has_one_truth_and_shows(seed, n):
 @pytest.mark.slow
 @everywhere
 def test_comparing_the_first_layers_alone_shows_nothing(seed, n):
-    setup = hidden_cases.found(n, seed).setup
+    setup = hidden_cases.visible_run(n, seed).setup
     found, wrong = against_one_rank.layer_by_layer(setup)
     if not found:  # the server died before a step ended in which something differs
         assert setup.fault.defects == {"retract"} and wrong == 0
@@ -140,7 +140,7 @@ def test_no_tool_but_the_trace_names_the_operation_or_the_rank(seed, monkeypatch
     for n in (1, 2, 3):
         case, truth = investigate.case(n, seed), diagnose_by_rule.truth(n, seed)
         monkeypatch.setattr(
-            hidden_cases, "recorded", lambda *_, n=n: hidden_cases.found(n, seed)
+            hidden_cases, "recorded", lambda *_, n=n: hidden_cases.visible_run(n, seed)
         )  # a run anew would be the same
         said = tools(case)
         for name in ("strict", "typed", "layers", "lse"):

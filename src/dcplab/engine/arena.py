@@ -134,12 +134,12 @@ class Arena:
 
     def damage(self) -> list[Damage]:
         """The canary bands that were written to."""
-        found = []
+        damages = []
         for band, (start, end) in self.bands.items():
             changed = (self.bytes[start:end] != CANARY).nonzero()
             if len(changed):
-                found.append(Damage(band, len(changed), start + int(changed[0])))
-        return found
+                damages.append(Damage(band, len(changed), start + int(changed[0])))
+        return damages
 
     def dump(self, address: int, count: int) -> list[tuple[int, Place, int]]:
         """``count`` bytes from ``address``, each with what lies there: what a hex view shows."""

@@ -1,8 +1,8 @@
 """How many slots, which page size, how many bytes: three separate answers for each consumer of the allocator's locs.
 
 ``size`` is the capacity C of one rank in rows, spare page not counted; ``page_size`` P is a page of one rank. The allocator
-issues locs up to `spaces.largest_loc`. What is sharded needs rows; what is replicated needs a slot for every loc. Stands for
-SGLang's ``KVCacheConfigurator`` (``loc_space_scale``, ``pool_page_size``, ``_derive_pool_sizes``, ``_dsa_index_buf_size``).
+issues locs up to `index_spaces.largest_loc`. What is sharded needs rows; what is replicated needs a slot for every loc. Stands
+for SGLang's ``KVCacheConfigurator`` (``loc_space_scale``, ``pool_page_size``, ``_derive_pool_sizes``, ``_dsa_index_buf_size``).
 """
 
 from __future__ import annotations

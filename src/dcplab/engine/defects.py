@@ -58,17 +58,17 @@ def parse(words: str | Iterable[str]) -> frozenset[str]:
     """Switch names from "a,b" or from several strings; groups are none, unpatched, upstream, all. CourseError for a bad one."""
     if isinstance(words, str):
         words = words.split(",")
-    found: set[str] = set()
+    names: set[str] = set()
     for word in (w.strip() for w in words):
         if word in GROUPS:
-            found.update(GROUPS[word])
+            names.update(GROUPS[word])
         elif word in BY_NAME:
-            found.add(word)
+            names.add(word)
         elif word:
             raise CourseError(
                 f"There is no defect called {word!r}; there are {', '.join(NAMES)}, and the groups {', '.join(GROUPS)}."
             )
-    return frozenset(found)
+    return frozenset(names)
 
 
 def spell(defects: Iterable[str]) -> str:

@@ -54,8 +54,8 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
             for w in out.watermarks
         ],
     )
-    lines += ["", "First operation with an index of the wrong space:", f"  {_said(out.first_misuse)}"]
-    lines += ["First operation outside its buffer:", f"  {_said(out.first_outside)}"]
+    lines += ["", "First operation with an index of the wrong space:", f"  {_sentence(out.first_misuse)}"]
+    lines += ["First operation outside its buffer:", f"  {_sentence(out.first_outside)}"]
     if out.overwritten:
         lines += ["What the writes outside hit (rank 0 and all others alike):"]
         for (writer, _), hit in out.overwritten.items():
@@ -78,7 +78,7 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
     return "\n".join(lines)
 
 
-def _said(access: Access | None) -> str:
+def _sentence(access: Access | None) -> str:
     if access is None:
         return "none"
     if access.byte is None or not access.hits:

@@ -38,7 +38,7 @@ PARTS = {
 
 
 def answer(paths: Mapping[str, Callable[..., Any]], look: bool = False, **given: Any) -> dict[str, Any]:
-    """`served.serve` with a learner's ``paths`` ("decode", "verify", "extend", "draft"; the others are the standard ones) over
+    """`harness.serve` with a learner's ``paths`` ("decode", "verify", "extend", "draft"; the others are the standard ones) over
     the functions that came along. ``look``: print what the typed spaces say of the wiring."""
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)  # TileLang's, of its cache
@@ -48,14 +48,14 @@ def answer(paths: Mapping[str, Callable[..., Any]], look: bool = False, **given:
         functions = load(getattr(sys.modules["__main__"], CARRIED, {}))
     with ops.using(**operations(functions)):
         out = harness.serve(**given)
-        if look and (said := harness.first_misuse(**given)):
-            print(f"Typed spaces: {said}")
+        if look and (misuse := harness.first_misuse(**given)):
+            print(f"Typed spaces: {misuse}")
     return out
 
 
 def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
     """Part -> source, to the functions by name. Each part is a module of its own, with a file that Triton can read."""
-    found: dict[str, Callable[..., Any]] = {}
+    functions: dict[str, Callable[..., Any]] = {}
     for part, source in sources.items():
         path = Path.cwd() / f"own_{part}.py"
         path.write_text(source, encoding="utf-8")
@@ -63,8 +63,8 @@ def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
         module.__file__ = str(path)
         sys.modules[path.stem] = module
         exec(compile(source, str(path), "exec"), vars(module))
-        found |= {name: getattr(module, name) for name in PARTS[part]}
-    return found
+        functions |= {name: getattr(module, name) for name in PARTS[part]}
+    return functions
 
 
 def _checked(path: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +76,7 @@ def _checked(path: Callable[..., Any]) -> Callable[..., Any]:
             outs = path(step)
         asked = f"{name} returns a list with one tensor [{len(step.batch.positions)}, heads, {WIDTH}] a rank of step.ranks"
         if not isinstance(outs, list | tuple) or not all(isinstance(out, torch.Tensor) for out in outs):
-            raise TypeError(f"{asked}; it returned {_told(outs)}.")
+            raise TypeError(f"{asked}; it returned {_kind_of(outs)}.")
         if len(outs) != len(step.ranks):
             raise ValueError(f"{asked}; it returned {len(outs)} for {len(step.ranks)} ranks.")
         wrong = next((o for o in outs if o.shape != (len(step.batch.positions), step.shared.config.heads, WIDTH)), None)
@@ -87,7 +87,7 @@ def _checked(path: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def _told(value: object) -> str:
+def _kind_of(value: object) -> str:
     if value is None:
         return "None: is there a return?"
     if isinstance(value, list | tuple) and value:

@@ -105,11 +105,11 @@ class Runner:
             for worker, out in zip(self.workers, outs, strict=True):
                 worker.code = self._next(layer, out)
         picked = slice(None) if mode == "verify" else ends - 1
-        found = []
+        next_tokens = []
         for w in self.workers:
             greedy = functools.partial(self._greedy, w.code, w.activations.word, picked)
-            found.append(self.shared.once("tokens", 0, w.code, greedy))
-        return self._agree(found)
+            next_tokens.append(self.shared.once("tokens", 0, w.code, greedy))
+        return self._agree(next_tokens)
 
     def _greedy(self, code: torch.Tensor, word: torch.Tensor, picked: slice | torch.Tensor) -> torch.Tensor:
         return self.shared.model.logits(code[picked], word[picked]).argmax(-1)
@@ -174,9 +174,11 @@ class Runner:
                 activations = model.activations(word, before, batch.positions)
             worker.activations, worker.code = activations, word
 
-    def _agree(self, found: list[torch.Tensor]) -> list[int]:
+    def _agree(self, next_tokens: list[torch.Tensor]) -> list[int]:
         """Greedy tokens. Every process takes rank 0's, and all learn together whether some rank faulted."""
-        mine = [torch.cat([x, self.watcher.faults(w.rank, self.device)]) for x, w in zip(found, self.workers, strict=True)]
+        mine = [
+            torch.cat([x, self.watcher.faults(w.rank, self.device)]) for x, w in zip(next_tokens, self.workers, strict=True)
+        ]
         everyone = self.comm.all_gather(mine).cpu()
         tokens, faults = everyone[:, :-1], everyone[:, -1]
         if faults.any():
@@ -215,7 +217,7 @@ class Runner:
                 rank.worker.code = word
                 words[k] = word
             outs = path(LayerStep(self.draft, step_batch, steps, 0))
-            found = [self.draft.model.logits(out, word).argmax(-1) for out in outs]
-            guess = self.comm.all_gather(found)[0]
+            per_rank = [self.draft.model.logits(out, word).argmax(-1) for out in outs]
+            guess = self.comm.all_gather(per_rank)[0]
             guesses.append(guess)
         return torch.stack(guesses, 1).tolist()

@@ -356,9 +356,9 @@ class Engine:
         tokens = self._forward("verify", spans, given)
         kept = []
         for i, (request, guess) in enumerate(zip(batch, proposed, strict=True)):
-            found = tokens[i * (length + 1) : (i + 1) * (length + 1)]
-            agree = next((j for j, g in enumerate(guess) if g != found[j]), length)
-            request.tokens += found[: agree + 1]
+            verified = tokens[i * (length + 1) : (i + 1) * (length + 1)]
+            agree = next((j for j, g in enumerate(guess) if g != verified[j]), length)
+            request.tokens += verified[: agree + 1]
             request.stored += agree + 1
             kept.append(i * (length + 1) + agree)
             self.metrics.proposed += length

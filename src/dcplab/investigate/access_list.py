@@ -61,12 +61,12 @@ class Recorder:
 
 def _runs(values: list[int]) -> tuple[tuple[int, int], ...]:
     """Join ascending numbers to runs of neighbours, ``(first, last)``."""
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     for v in values:
-        if found and found[-1][1] == v - 1:
-            found[-1][1] = v
-        elif len(found) == MOST_RUNS:
+        if runs and runs[-1][1] == v - 1:
+            runs[-1][1] = v
+        elif len(runs) == MOST_RUNS:
             break
         else:
-            found.append([v, v])
-    return tuple((a, b) for a, b in found)
+            runs.append([v, v])
+    return tuple((a, b) for a, b in runs)

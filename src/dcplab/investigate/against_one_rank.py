@@ -55,7 +55,7 @@ def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int,
     none)."""
     right: list[ComparedStep] = []
     _play(setup, local_faults.single(setup.config), Fault(), lambda step: say(f"one rank, step {step}"), right.append)
-    found: dict[tuple[int, str], Difference] = {}
+    differences: dict[tuple[int, str], Difference] = {}
     wrong = step = 0
 
     def compare(now: ComparedStep) -> None:
@@ -63,15 +63,15 @@ def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int,
         want, step = right[step], step + 1
         for quantity in QUANTITIES:
             for layer, pair in enumerate(zip(now.values[quantity], want.values[quantity], strict=True)):
-                if (layer, quantity) not in found and (d := _differ(quantity, *pair, want.held)) is not None:
-                    found[layer, quantity] = Difference(step, now.phase, *d)
+                if (layer, quantity) not in differences and (d := _differ(quantity, *pair, want.held)) is not None:
+                    differences[layer, quantity] = Difference(step, now.phase, *d)
         if now.words != want.words:
             wrong = step
             raise _Stop
 
     with contextlib.suppress(_Stop):
         _play(setup, setup.config, setup.fault, lambda step: say(f"this server, step {step}"), compare)
-    return found, wrong
+    return differences, wrong
 
 
 def _play(
@@ -112,20 +112,20 @@ def _ckv(engine: Engine) -> list[torch.Tensor]:
     """Return checksums ``[1, locs]`` of c-KV, one tensor a layer. Reads each loc where the rules put it: on its owner, in row
     loc // D."""
     d, rows = engine.config.dcp_size, (engine.allocator.pages + 1) * engine.config.page_size
-    found = []
+    layers = []
     for layer in range(engine.config.layers):
         sums = torch.empty(rows * d, dtype=torch.int64)
         for worker in engine.workers:
             sums[worker.rank :: d] = _checksum(worker.arena.view(f"ckv.{layer}")[:rows].contiguous().view(torch.int64))
-        found.append(sums[None])
-    return found
+        layers.append(sums[None])
+    return layers
 
 
 def _index_k(engine: Engine) -> list[torch.Tensor]:
     """Return checksums ``[ranks, locs]`` of index key and scale, one tensor a layer. Reads without a guard, as the kernel
     does."""
     locs = torch.arange((engine.allocator.pages + 1) * engine.config.width)
-    found = []
+    layers = []
     for layer in range(engine.config.layers):
         sums = []
         for worker in engine.workers:
@@ -134,8 +134,8 @@ def _index_k(engine: Engine) -> list[torch.Tensor]:
             keys, scales = ops.read_index_k(worker.arena.window(buffer.name), safe, engine.config.page_size)
             whole = torch.cat([keys.view(torch.uint8), scales.reshape(-1, 1).view(torch.uint8)], 1).to(torch.int64)
             sums.append(_checksum(whole))
-        found.append(torch.stack(sums))
-    return found
+        layers.append(torch.stack(sums))
+    return layers
 
 
 def _checksum(words: torch.Tensor) -> torch.Tensor:

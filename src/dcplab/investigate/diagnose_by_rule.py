@@ -24,20 +24,20 @@ def truth(n: int, seed: int) -> dict:
 
     Keys: ``buffer``, ``op``, ``rank``, ``loc``, ``row``, ``rows_available``, and ``defect``.
     """
-    return hidden_cases.truth_of(hidden_cases.found(n, seed))
+    return hidden_cases.truth_of(hidden_cases.visible_run(n, seed))
 
 
-def marks(said: Mapping, truth: Mapping) -> dict[str, bool]:
+def marks(answer: Mapping, truth: Mapping) -> dict[str, bool]:
     """Mark each name as right or not. Spelling counts; case and surrounding spaces do not."""
-    return {name: _plain(said.get(name)) == _plain(truth[name]) for name in NAMES}
+    return {name: _plain(answer.get(name)) == _plain(truth[name]) for name in NAMES}
 
 
-def name_of_the_mistake(n: int, said: Mapping, truth: Mapping, config: ServerConfig) -> str | None:
+def name_of_the_mistake(n: int, answer: Mapping, truth: Mapping, config: ServerConfig) -> str | None:
     """Return one sentence on the six names given for case ``n``, or None where all are right."""
-    given = {k: said.get(k) for k in NAMES}
+    given = {k: answer.get(k) for k in NAMES}
     if missing := [k for k in NAMES if given[k] is None]:
         return f"Case {n} is not named yet: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing."
-    right = marks(said, truth)
+    right = marks(answer, truth)
     for name, say in (
         ("op", _op),
         ("buffer", _buffer),
@@ -157,19 +157,19 @@ _TAKEN_FOR = {
 
 
 def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None:
-    said = _plain(finding.said)
+    written = _plain(finding.said)
     for other, says in _TAKEN_FOR.get(finding.key, ()):
-        if said == _plain(figures[other]) != _plain(figures[finding.key]):
+        if written == _plain(figures[other]) != _plain(figures[finding.key]):
             return says
-    if finding.key == "bytes_outside" and said.isdigit():
-        right, mine, ranks = int(figures["bytes_outside"]), int(said), int(figures["dcp_size"])
+    if finding.key == "bytes_outside" and written.isdigit():
+        right, mine, ranks = int(figures["bytes_outside"]), int(written), int(figures["dcp_size"])
         if mine * ranks == right:
             return "that is one rank; all of them wrote."
         if mine < right // 100:
             return "that counts places; each place has its bytes."
-    if finding.key == "patches" and said != "none":
+    if finding.key == "patches" and written != "none":
         return "those are missing; this line is for the patches that are in force."
-    if finding.key == "verdict" and said == "right":
+    if finding.key == "verdict" and written == "right":
         return "the fresh server was right; what did it come to in the end?"
     return None
 

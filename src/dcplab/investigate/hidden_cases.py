@@ -105,7 +105,7 @@ def draw(n: int, seed: int, attempt: int = 0) -> Setup:
 
 
 @functools.lru_cache(maxsize=9)
-def found(n: int, seed: int) -> RecordedRun:
+def visible_run(n: int, seed: int) -> RecordedRun:
     """Return case ``n`` as its server ran it. Draws anew until the fault has a visible effect."""
     if n not in range(1, COUNT + 1):
         raise CourseError(f"There are cases 1 to {COUNT}, not {n!r}.")

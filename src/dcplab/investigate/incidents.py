@@ -45,11 +45,11 @@ class Incident(Words):
         """Map each buffer to (places beyond it that all ranks together meant to write, bytes a place). A place written twice
         counts twice."""
         each = {s.name: s.row_bytes // s.slots_per_row for s in specs(self.config)}
-        found: dict[str, tuple[int, int]] = {}
+        writes: dict[str, tuple[int, int]] = {}
         for (op, buffer), count in self.watcher.outside.items():
             if op in WRITES:
-                found[buffer] = found.get(buffer, (0, 0))[0] + count, each[buffer]
-        return found
+                writes[buffer] = writes.get(buffer, (0, 0))[0] + count, each[buffer]
+        return writes
 
     def counts(self, fixed: bool = False) -> dict[str, str]:
         """Count right answers of those given, act by act: ``{"fresh": "3/3", ...}``."""
@@ -71,8 +71,8 @@ class Incident(Words):
 
     def _text(self) -> str:
         missing = frozenset(switches.PATCHES) - self.patches
-        told = incident_report.incident(self.config, missing, hidden_cases.LEVEL, replace(self.outcome, seconds=0.0), RAN_ON)
-        lines = [line for line in told.split("\n")[:-1] if not line.startswith("defects:")]  # the last line gives seconds
+        text = incident_report.incident(self.config, missing, hidden_cases.LEVEL, replace(self.outcome, seconds=0.0), RAN_ON)
+        lines = [line for line in text.split("\n")[:-1] if not line.startswith("defects:")]  # the last line gives seconds
         m = self.outcome.metrics
         lines.append(f"{m.steps} steps, {m.extended} tokens extended, {m.cached} found in the prefix cache")
         lines += ["", "Writes beyond their buffers, all ranks:"]

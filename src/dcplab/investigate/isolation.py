@@ -151,18 +151,18 @@ def matrix(predictions: Mapping[str, str] | None = None) -> MatrixTable | Pictur
     from dcplab.viz.views.matrix.state import MatrixCell
 
     try:
-        said = checked({} if predictions is None else predictions)
+        predicted = checked({} if predictions is None else predictions)
     except CourseError as error:
         return notice(str(error))
-    done = {r.row: _told(r) for r in known(matrix_rows())}
+    done = {r.row: _as_cell(r) for r in known(matrix_rows())}
     cells = []
     for row in matrix_rows():
         has = tuple(name in row.patches for name in PATCHES)
-        cells.append(MatrixCell(row.id, row.subset, row.level, has, said.get(row.id, ""), *done.get(row, ("",) * 4)[1:]))
+        cells.append(MatrixCell(row.id, row.subset, row.level, has, predicted.get(row.id, ""), *done.get(row, ("",) * 4)[1:]))
     return matrix_live.matrix(PATCHES, tuple(cells), _run_some)
 
 
-def _told(r: Result) -> tuple[str, str, str, str]:
+def _as_cell(r: Result) -> tuple[str, str, str, str]:
     return r.row.id, r.verdict, f"{r.fresh}, {r.long}, {r.again}", r.because
 
 
@@ -174,7 +174,7 @@ def _run_some(todo, starts, result, stop) -> None:
             return
         starts(id)
         try:
-            result(_told(ran(rows[id])))
+            result(_as_cell(ran(rows[id])))
         except Exception as error:  # a failure costs its own row only
             failed = failed or CourseError(f"{id}: {type(error).__name__}: {error}")
     if failed:
@@ -183,8 +183,8 @@ def _run_some(todo, starts, result, stop) -> None:
 
 def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:
     """Score results row by row. A row without a prediction counts as not agreed."""
-    said = checked(predictions)
-    surprises = tuple((said.get(r.row.id, "nothing"), r) for r in results if said.get(r.row.id) != r.verdict)
+    predicted = checked(predictions)
+    surprises = tuple((predicted.get(r.row.id, "nothing"), r) for r in results if predicted.get(r.row.id) != r.verdict)
     return Score(len(results) - len(surprises), len(results), surprises)
 
 
@@ -193,10 +193,10 @@ def checked(predictions: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(predictions, Mapping):
         raise CourseError(f"Predictions are a dict of row and verdict, not {type(predictions).__name__}.")
     ids = {row.id for row in matrix_rows()}
-    said = {str(k).strip(): str(v).strip().lower() for k, v in predictions.items() if v is not None}
-    for row, verdict in said.items():
+    predicted = {str(k).strip(): str(v).strip().lower() for k, v in predictions.items() if v is not None}
+    for row, verdict in predicted.items():
         if row not in ids:
             raise CourseError(f"The matrix has no row {row!r}; its rows are: {'; '.join(sorted(ids))}.")
         if verdict not in VERDICTS:
             raise CourseError(f"{verdict!r} (for {row!r}) is no verdict; there are {', '.join(VERDICTS)}.")
-    return said
+    return predicted

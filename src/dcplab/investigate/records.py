@@ -53,8 +53,8 @@ def _of(access: Callable[[Incident], Access | None], name: str) -> Callable[[Inc
     """Read a figure from an access. The figure is "none" where there was no such access."""
 
     def value(run: Incident) -> Value:
-        found = access(run)
-        return "none" if found is None else getattr(found, name)
+        seen = access(run)
+        return "none" if seen is None else getattr(seen, name)
 
     return value
 
@@ -190,7 +190,7 @@ def _text(values: Mapping[str, Value]) -> str:
 
 def parse(text: str) -> dict[str, str]:
     """Parse a record's text into a dict. ``key: value`` lines count; headings and text behind " #" are ignored."""
-    found: dict[str, str] = {}
+    figures: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         line = re.sub(r"(^|\s)#.*$", "", line).strip()
         if not line:
@@ -198,22 +198,22 @@ def parse(text: str) -> dict[str, str]:
         key, colon, value = line.partition(":")
         if not colon:
             raise CourseError(f"Line {number} of the record, {line!r}, is not of the form 'key: value'.")
-        if key.strip() in found:
+        if key.strip() in figures:
             raise CourseError(f"Line {number} of the record gives {key.strip()} a second time.")
-        found[key.strip()] = value.strip()
-    return found
+        figures[key.strip()] = value.strip()
+    return figures
 
 
 def verify(record: str | Mapping[str, object], run: Incident) -> list[CheckedFigure]:
     """Compare a record, text or dict, with a run. Returns a `CheckedFigure` for every figure, and for every key that is no figure."""
-    said = parse(record) if isinstance(record, str) else {str(k): v for k, v in record.items()}
-    found = []
+    written = parse(record) if isinstance(record, str) else {str(k): v for k, v in record.items()}
+    checked = []
     for f in FIELDS:
-        value = said.get(f.key)
+        value = written.get(f.key)
         text = "" if value is None or value is Ellipsis else str(value).strip()
         outcome = "missing" if not text else "right" if _plain(text) == _plain(str(f.value(run))) else "wrong"
-        found.append(CheckedFigure(f.key, outcome, text, f.what))
-    return found + [CheckedFigure(key, "unknown", str(said[key]), "") for key in said if key not in BY_KEY]
+        checked.append(CheckedFigure(f.key, outcome, text, f.what))
+    return checked + [CheckedFigure(key, "unknown", str(written[key]), "") for key in written if key not in BY_KEY]
 
 
 def _plain(text: str) -> str:

@@ -34,10 +34,10 @@ def tool(method: Callable[..., Shown]) -> Callable[..., Shown]:
     """Mark a method that runs a server and earns no points: it is skipped where a notebook is graded."""
 
     @functools.wraps(method)
-    def told(case: HiddenCase, *args, **more) -> Shown:
+    def unless_grading(case: HiddenCase, *args, **more) -> Shown:
         return Words("Not run while the notebook is graded.") if while_grading() else method(case, *args, **more)
 
-    return told
+    return unless_grading
 
 
 class HiddenCase(Words):
@@ -45,7 +45,7 @@ class HiddenCase(Words):
 
     def __init__(self, n: int, seed: int):
         self.n, self.seed = n, seed
-        self._run: RecordedRun = hidden_cases.found(n, seed)
+        self._run: RecordedRun = hidden_cases.visible_run(n, seed)
         self.config = self._run.setup.config
         super().__init__(_symptom(n, seed, self._run))
 
@@ -120,10 +120,10 @@ class HiddenCase(Words):
         """Compare each layer with a server of one rank that gets the same requests, and show where each quantity differs
         first."""
         with progress_line.line(f"case {self.n}, layer by layer") as say:
-            found, wrong = against_one_rank.layer_by_layer(self._run.setup, say)
+            differences, wrong = against_one_rank.layer_by_layer(self._run.setup, say)
         header = ("layer", *against_one_rank.QUANTITIES)
         rows = [
-            (str(layer), *(_differs(found.get((layer, q))) for q in against_one_rank.QUANTITIES))
+            (str(layer), *(_differs(differences.get((layer, q))) for q in against_one_rank.QUANTITIES))
             for layer in range(self.config.layers)
         ]
         until = f"the first wrong word, in step {wrong}" if wrong else "where the server died" if self._died else "the end"
