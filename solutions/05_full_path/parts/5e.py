@@ -58,7 +58,7 @@ def _record_table(case: Case, got: Any, expected: Any) -> Table:
         found, _ = _held(case, got)
     except CourseError as e:
         return Table(header, (), str(e))
-    rows = tuple((f.key, f.said or "nothing", "right" if diagnose_by_rule.as_elsewhere(f) else f.outcome) for f in found)
+    rows = tuple((f.key, f.written or "nothing", "right" if diagnose_by_rule.as_elsewhere(f) else f.outcome) for f in found)
     return Table(header, rows, f"The run of seed {got['seed']}.")
 
 

@@ -20,6 +20,7 @@ from dcplab.engine import ops
 from dcplab.engine.arena import Arena
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import WIDTH, ServerConfig, flattened_bound, write_bound
+from dcplab.engine.earlier_names import formerly
 from dcplab.engine.model import SM_SCALE, Activations, Model
 from dcplab.engine.space_tags import ExtentError, Space, SpaceError, space_of, tag
 from dcplab.engine.watcher import Watcher
@@ -36,11 +37,6 @@ class CapacityAlarm(AssertionError):
     def __init__(self, check: str, index: int, bound: int, legal: bool):
         self.check, self.index, self.bound, self.legal = check, index, bound, legal
         super().__init__(f"{check}: loc {index} was held against {bound}" + (", but it is a legal loc." if legal else "."))
-
-
-def _formerly(name: str) -> property:
-    """The earlier name of a field, read-only: a saved cell of a learner's notebook may use it."""
-    return property(lambda self: getattr(self, name), doc=f"`{name}`, under its earlier name.")
 
 
 @dataclass(frozen=True)
@@ -87,10 +83,10 @@ class ForwardBatch:
             raise AttributeError(f"a batch of mode {self.forward_mode} has no such index")
         return found
 
-    out_locs = _formerly("out_cache_loc")
-    req_of_row = _formerly("req_of_token")
-    slots = _formerly("req_pool_indices")
-    mode = _formerly("forward_mode")
+    out_locs = formerly("out_cache_loc")
+    req_of_row = formerly("req_of_token")
+    slots = formerly("req_pool_indices")
+    mode = formerly("forward_mode")
 
 
 @dataclass
@@ -123,7 +119,7 @@ class Worker:
     activations: Activations = field(init=False, repr=False, compare=False)
     code: torch.Tensor = field(init=False, repr=False, compare=False)
 
-    stream = _formerly("activations")
+    stream = formerly("activations")
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def figures_under(heading: str) -> list[str]:
 def as_elsewhere(finding: CheckedFigure) -> bool:
     """Return True for a version that is wrong here but well formed: the record may come from a machine with other versions."""
     pattern = MACHINE.get(finding.key)
-    return finding.outcome == "wrong" and pattern is not None and re.fullmatch(pattern, finding.said) is not None
+    return finding.outcome == "wrong" and pattern is not None and re.fullmatch(pattern, finding.written) is not None
 
 
 def figure_of_the_mistake(findings: Sequence[CheckedFigure], figures: Mapping[str, Value]) -> str | None:
@@ -157,7 +157,7 @@ _TAKEN_FOR = {
 
 
 def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None:
-    written = _plain(finding.said)
+    written = _plain(finding.written)
     for other, says in _TAKEN_FOR.get(finding.key, ()):
         if written == _plain(figures[other]) != _plain(figures[finding.key]):
             return says

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dcplab.engine import defects, index_spaces
+from dcplab.engine.earlier_names import formerly
 from dcplab.engine.scheduler import BufferWatermark
 from dcplab.engine.watcher import Access
 from dcplab.errors import CourseError
@@ -36,14 +37,16 @@ class CheckedFigure:
 
     key: str
     outcome: str
-    said: str
+    written: str
     what: str
+
+    said = formerly("written")
 
     @property
     def sentence(self) -> str:
         return {
-            "right": f"{self.key}: {self.said}",
-            "wrong": f"{self.key}: {self.said!r} is not what the run shows. What is asked for: {self.what}.",
+            "right": f"{self.key}: {self.written}",
+            "wrong": f"{self.key}: {self.written!r} is not what the run shows. What is asked for: {self.what}.",
             "missing": f"{self.key} is not filled in. What is asked for: {self.what}.",
             "unknown": f"{self.key} is no figure of this record; investigate.template() has them all.",
         }[self.outcome]

@@ -1,0 +1,8 @@
+"""Earlier names of attributes. A saved cell of a learner's notebook may use one, so it stays readable."""
+
+from __future__ import annotations
+
+
+def formerly(name: str) -> property:
+    """The earlier name of the attribute ``name``: read-only, the same value."""
+    return property(lambda self: getattr(self, name), doc=f"`{name}`, under its earlier name.")
