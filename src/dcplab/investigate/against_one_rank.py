@@ -37,7 +37,7 @@ class ComparedStep:
 
 
 @dataclass(frozen=True)
-class Difference:
+class LayerDifference:
     """The first step at which a layer's quantity differs. ``count`` of ``of`` locs, or tokens, differ."""
 
     step: int
@@ -50,12 +50,12 @@ class _Stop(Exception):
     """Ends the comparison: nothing after this step can be compared."""
 
 
-def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int, str], Difference], int]:
-    """Return ``{(layer, quantity): Difference}`` for all that differ up to the first wrong word, and the step of that word (0:
-    none)."""
+def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int, str], LayerDifference], int]:
+    """Return ``{(layer, quantity): LayerDifference}`` for all that differ up to the first wrong word, and the step of that word
+    (0: none)."""
     right: list[ComparedStep] = []
     _play(setup, local_faults.single(setup.config), Fault(), lambda step: say(f"one rank, step {step}"), right.append)
-    differences: dict[tuple[int, str], Difference] = {}
+    differences: dict[tuple[int, str], LayerDifference] = {}
     wrong = step = 0
 
     def compare(now: ComparedStep) -> None:
@@ -64,7 +64,7 @@ def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int,
         for quantity in QUANTITIES:
             for layer, pair in enumerate(zip(now.values[quantity], want.values[quantity], strict=True)):
                 if (layer, quantity) not in differences and (d := _differ(quantity, *pair, want.held)) is not None:
-                    differences[layer, quantity] = Difference(step, now.phase, *d)
+                    differences[layer, quantity] = LayerDifference(step, now.phase, *d)
         if now.words != want.words:
             wrong = step
             raise _Stop
@@ -77,7 +77,7 @@ def layer_by_layer(setup: Setup, say=lambda text: None) -> tuple[dict[tuple[int,
 def _play(
     setup: Setup, config: ServerConfig, fault: Fault, say: Callable[[int], None], after: Callable[[ComparedStep], None]
 ) -> None:
-    """Play the setup's story on a server. Call ``after`` with the `Step` that each step left behind."""
+    """Play the setup's story on a server. Call ``after`` with the `ComparedStep` that each step left behind."""
     selected: list[torch.Tensor] = []
     requests: dict[int, Request] = {}
 

@@ -208,7 +208,7 @@ def parse(text: str) -> dict[str, str]:
 
 
 def verify(record: str | Mapping[str, object], run: Incident) -> list[CheckedFigure]:
-    """Compare a record, text or dict, with a run. Returns a `CheckedFigure` for every figure, and for every key that is no figure."""
+    """Compare a record, text or dict, with a run. Return a `CheckedFigure` for each figure, and for each key that is none."""
     written = parse(record) if isinstance(record, str) else {str(k): v for k, v in record.items()}
     checked = []
     for f in FIELDS:

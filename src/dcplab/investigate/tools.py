@@ -247,5 +247,5 @@ def _spans(seen: SeenAccess, most: int = 3) -> str:
     return shown if len(seen.runs) <= most else f"{shown}, ... {seen.high}"
 
 
-def _differs(d: against_one_rank.Difference | None) -> str:
+def _differs(d: against_one_rank.LayerDifference | None) -> str:
     return "same" if d is None else f"step {d.step} ({d.phase}), {d.count} of {d.of}"
