@@ -78,10 +78,10 @@ class ForwardBatch:
         """Request and row of every padded shard row; extend and mixed alone have them."""
         return self._there(self.shards)
 
-    def _there(self, found: T | None) -> T:
-        if found is None:
+    def _there(self, index: T | None) -> T:
+        if index is None:
             raise AttributeError(f"a batch of mode {self.forward_mode} has no such index")
-        return found
+        return index
 
     out_locs = formerly("out_cache_loc")
     req_of_row = formerly("req_of_token")
@@ -109,7 +109,7 @@ class Monitor:
 
 @dataclass
 class Worker:
-    """One rank: its arena, and while a step runs that step's ``activations`` and ``code``, what the next layer's query looks for.
+    """One rank: its arena, and while a step runs its ``activations`` and ``code``, what the next layer's query looks for.
 
     Between steps there is neither, and asking for one is an error and not None.
     """
