@@ -53,8 +53,11 @@ class Reference:
             return [self._did[mode, w.id] for w in wrong]
 
     def keep(self, mode: str, trials: dict[str, Trial]) -> None:
-        """Store what bank answers, by their ids, have done on all cases, so that they need not run."""
-        self._did |= {(mode, name): deeds(trial, self.key.part.close) for name, trial in trials.items()}
+        """Store what bank answers, by their ids, have done on all cases (beside a GPU on the CPU too)."""
+        for name, trial in trials.items():
+            self._did[mode, name] = deeds(trial, self.key.part.close)
+            if trial.watched is not None:
+                self._did["cpu", name] = deeds(trial.watched, self.key.part.close)
 
     def _run(self, wrong: Sequence[Wrong], mode: str, numbers: Sequence[int]) -> list[Deeds]:
         programs = {w.id: program for w, program in self.key.wrong}
