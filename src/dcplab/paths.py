@@ -1,4 +1,4 @@
-"""Where things are. One checkout is one course: everything hangs off its root."""
+"""Locates the course's files. One checkout is one course: all paths start at its root."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from dcplab import settings
 from dcplab.errors import CourseError
 
-PACKAGES = ("dcplab", "dcp_kernels")  # the course's own code holds oracles and kernels: an answer is held against it
+PACKAGES = ("dcplab", "dcp_kernels")  # the course's own code: it holds the oracles that judge an answer
 
 
 def root() -> Path:
-    """The checkout's root: the folder that holds ``labs`` and ``solutions``. ``DCPLAB_ROOT`` overrides it.
+    """Return the checkout's root: the folder that holds ``labs`` and ``solutions``. ``DCPLAB_ROOT`` overrides it.
 
-    A CourseError where there is none: a dcplab that was installed by itself has the engine and the commands, but no lab.
+    Raises CourseError if there is none: a dcplab installed without a checkout has the engine and the commands, but no lab.
     """
     if given := settings.root():
         return given
@@ -33,9 +33,10 @@ def solutions() -> Path:
 
 
 def state_dir() -> Path:
-    """Where progress, backups and logs are: ``DCPLAB_STATE``, else ``.dcplab`` in the checkout, else the user's state folder.
+    """Return the folder of progress, backups and logs: ``DCPLAB_STATE``, else ``.dcplab`` in the checkout, else the user's
+    state folder.
 
-    The last is for a checkout that the user may not write to.
+    The user's state folder serves a checkout that the user may not write to.
     """
     if given := settings.state_dir():
         return given
@@ -47,7 +48,8 @@ def state_dir() -> Path:
 
 
 def python_path() -> str:
-    """``PYTHONPATH`` for a Python that is started to run this course: this dcplab, its checkout's kernels, what was there."""
+    """Return ``PYTHONPATH`` for a new Python that runs this course: this dcplab, its checkout's kernels, and the present
+    value."""
     kernels = Path(__file__).resolve().parents[2] / "kernels"
     ours = [Path(__file__).resolve().parents[1], *([kernels] if kernels.is_dir() else [])]
     before = os.environ.get("PYTHONPATH", "").split(os.pathsep)

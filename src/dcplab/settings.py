@@ -1,4 +1,4 @@
-"""What the environment says to the course, read in one place and at each use; docs/install.md lists the names.
+"""Reads the course's settings from the environment, in one place and at each use. docs/install.md lists the names.
 
 ``./course`` reads two more (``DCPLAB_PYTHON``, ``DCPLAB_INSTALLER``), and a hub its own, before there is a Python to ask.
 """
@@ -12,7 +12,7 @@ from dcplab.errors import CourseError
 
 
 def root() -> Path | None:
-    """The checkout that was asked for (``DCPLAB_ROOT``)."""
+    """Return the checkout asked for (``DCPLAB_ROOT``), or None."""
     given = os.environ.get("DCPLAB_ROOT")
     if given and not Path(given).is_dir():
         raise CourseError(f"DCPLAB_ROOT names {given}, which is no folder.")
@@ -20,13 +20,13 @@ def root() -> Path | None:
 
 
 def state_dir() -> Path | None:
-    """The folder for progress, backups and logs that was asked for (``DCPLAB_STATE``)."""
+    """Return the folder asked for, for progress, backups and logs (``DCPLAB_STATE``), or None."""
     given = os.environ.get("DCPLAB_STATE")
     return Path(given) if given else None
 
 
 def mode() -> str:
-    """Give "cpu" or "gpu" if that was asked for (``DCPLAB_MODE``), else ""."""
+    """Return "cpu" or "gpu" if asked for (``DCPLAB_MODE``), else ""."""
     asked = os.environ.get("DCPLAB_MODE", "").lower()
     if asked not in ("", "cpu", "gpu"):
         raise CourseError(f"DCPLAB_MODE is {asked!r}; it must be 'cpu' or 'gpu'.")
@@ -34,7 +34,7 @@ def mode() -> str:
 
 
 def gpu_turns() -> int:
-    """Answers that may be on a GPU at a time, whoever checks (``DCPLAB_GPU_TURNS``)."""
+    """Return the number of answers that may be on a GPU at a time, whoever checks (``DCPLAB_GPU_TURNS``)."""
     asked = os.environ.get("DCPLAB_GPU_TURNS", "1")
     if not asked.isdecimal() or int(asked) < 1:
         raise CourseError(f"DCPLAB_GPU_TURNS is {asked!r}; it must be a whole number from 1 on.")
@@ -42,10 +42,11 @@ def gpu_turns() -> int:
 
 
 def debug() -> bool:
-    """Whether an unexpected error shows its traceback (``DCPLAB_DEBUG=1``)."""
+    """Return True if an unexpected error shows its traceback (``DCPLAB_DEBUG=1``)."""
     return os.environ.get("DCPLAB_DEBUG") == "1"
 
 
 def graded_by_nbgrader() -> str:
-    """What nbgrader runs the notebook for ("autograde", "validate"), "" where it does not. nbgrader sets the variable."""
+    """Return nbgrader's purpose in running the notebook ("autograde", "validate"), or "" outside nbgrader. nbgrader sets the
+    variable."""
     return os.environ.get("NBGRADER_EXECUTION", "")

@@ -1,4 +1,4 @@
-"""How many threads torch computes with."""
+"""Sets the number of threads that torch computes with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import torch
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch compute with one thread in here: a small server's tensors are tiny, and threads would wait for each other."""
+    """Let torch compute with one thread while open. A small server's tensors are tiny; more threads would only wait for each
+    other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

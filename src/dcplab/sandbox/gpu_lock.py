@@ -1,7 +1,7 @@
-"""Whose turn it is on a GPU that several people check on: lock files that all users of a machine can open.
+"""Gives turns on a GPU that several people share: lock files that all users of a machine can open.
 
-Not by filelock: it opens a lock with O_CREAT, which a sticky folder refuses for another user's file, and it holds one file
-where a turn is any of several.
+The lock is our own and not filelock's. filelock opens a lock with O_CREAT, which a sticky folder refuses for another user's
+file, and it holds one file, but a turn is any one of several.
 """
 
 from __future__ import annotations
