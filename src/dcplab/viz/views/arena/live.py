@@ -1,4 +1,4 @@
-"""The live arena map: controls and a figure over `arena_state` and `arena_scene`."""
+"""Shows the live arena map: controls and a figure over `arena.state` and `arena.scene`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from dcplab.viz.views.arena.state import ArenaState
 
 
 def arena_map(engine, rank=None, reads=False, at=None) -> ArenaMap | Picture:
-    """One rank's memory after a run: its regions, and where every wrong access landed. Live where a kernel runs.
+    """Show one rank's memory after a run: its regions, and the landing place of every wrong access. Live where a kernel runs.
 
-    ``engine``: an `engine.scheduler.Engine` that watches, or what has one as ``engine``, such as `demos.server.replay` returns.
-    ``rank``: a rank of this process, its first by default. ``reads``: reads too, not only writes. ``at``: after how many of
-    them, all by default. Beside it stands the sentence that strict mode raises. The engine is read once and not changed.
+    ``engine``: an `engine.scheduler.Engine` that watches, or an object with one as ``engine``, such as the result of
+    `demos.server.replay`. The engine is read once and not changed.
+    ``rank``: a rank of this process, by default its first. ``reads``: show reads too. ``at``: the number of accesses so far,
+    all by default. The sentence that strict mode raises stands beside the map.
     """
     try:
         state = arena_state.make(engine, rank, reads, at)
@@ -55,6 +56,6 @@ class _Live(live.Live):
 
 
 class ArenaMap(live.View):
-    """What `arena_map` returns; see `live.View`."""
+    """The return value of `arena_map`; see `live.View`."""
 
     name, scenes, shell = "arena map", arena_scene, _Live

@@ -1,4 +1,4 @@
-"""The arena map's picture: a rank's regions in address order, what has landed in each, and what strict mode says of it."""
+"""Draws the arena map: a rank's regions in address order, the accesses that landed in each, and strict mode's sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ WIDE = 400  # pixels of landings before they wrap
 
 
 def scene(state: ArenaState) -> Scene:
-    """Regions from the arena's start down, their use, and the landings; below, what this server does and strict mode says."""
+    """Draw regions from the arena's start down, their use, and the landings. Below: this server's behaviour and strict
+    mode's."""
     parts = _shown(state)
     fallen = arena_state.landings(state)
     changed = arena_state.changed_canaries(state)
@@ -44,7 +45,8 @@ def scene(state: ArenaState) -> Scene:
 
 
 def _shown(state: ArenaState) -> list[Stretch | str]:
-    """Every region where there are few; else those that something left, reached or lies beside, and "..." for the others."""
+    """Return every region if there are few. Otherwise those that an access left, reached or lies beside, and "..." for the
+    others."""
     fallen = arena_state.landings(state)
     lost: list[Stretch | str] = ["not mapped"] if any(v.region == "not mapped" for v in fallen) else []
     if len(state.parts) <= MOST_ROWS:
@@ -113,7 +115,7 @@ def _said(landing: Spill) -> str:
 
 
 def _chips(here: list[Spill], state: ArenaState, x: float, y: float) -> tuple[list[Box], float]:
-    """What landed in one region, in lines of about ``WIDE`` pixels."""
+    """Draw the landings in one region, in lines of about ``WIDE`` pixels."""
     boxes: list[Box] = []
     left, top = x, y
     for landing in here:
@@ -128,7 +130,7 @@ def _chips(here: list[Spill], state: ArenaState, x: float, y: float) -> tuple[li
 
 
 def _path(state: ArenaState, places: dict[str, Box], x: float) -> tuple[Line, ...]:
-    """From the buffer that an access is meant for to every region in which it lands."""
+    """Draw lines from the buffer that an access is meant for to every region in which it lands."""
     access = state.access
     if access is None or access.buffer not in places:
         return ()
@@ -143,7 +145,7 @@ def _path(state: ArenaState, places: dict[str, Box], x: float) -> tuple[Line, ..
 
 
 def _words(state: ArenaState, y: float) -> tuple[list[Box], float]:
-    """Two blocks: what this server does at this access, and what strict mode says, and when."""
+    """Draw two blocks: this server's behaviour at this access, and strict mode's sentence with its time."""
     boxes: list[Box] = []
     for head, text in (("this server", happens(state)), ("strict mode", strict_says(state))):
         boxes.append(chip(MARGIN, y, head, "header", LINE, chip_width(["strict mode", "this server"])))
@@ -156,7 +158,7 @@ def _words(state: ArenaState, y: float) -> tuple[list[Box], float]:
 
 
 def happens(state: ArenaState) -> str:
-    """The access that is looked at, where it lands, and whose tokens it meets there."""
+    """Word the selected access: its place, and the owners of the tokens that it meets there."""
     access = state.access
     if access is None:
         return "No access has left its buffer so far." if state.accesses else "Every access so far stayed inside its buffer."
@@ -171,7 +173,7 @@ def happens(state: ArenaState) -> str:
 
 
 def strict_says(state: ArenaState) -> str:
-    """The sentence that strict mode raises, and where in the order of things."""
+    """Word the sentence that strict mode raises, and its place in the order of accesses."""
     first = state.first_outside
     if first is None:
         return "It refuses nothing: no index lay outside its buffer."
@@ -185,7 +187,7 @@ def strict_says(state: ArenaState) -> str:
 
 
 def _place(state: ArenaState) -> int:
-    """Where the access that is looked at stands among all that were noted."""
+    """Return the number of the selected access among all noted accesses."""
     return next(i for i, a in enumerate(state.noted) if a is state.access)
 
 
@@ -208,7 +210,7 @@ def legend(state: ArenaState) -> str:
 
 
 def tables(state: ArenaState) -> tuple[Table, ...]:
-    """Regions, and the accesses around the one that is looked at."""
+    """Make the tables of regions, and of the accesses around the selected one."""
     changed = arena_state.changed_canaries(state)
     fallen = arena_state.landings(state)
     lost = ["not mapped"] if any(v.region == "not mapped" for v in fallen) else []
@@ -231,7 +233,7 @@ def tables(state: ArenaState) -> tuple[Table, ...]:
 
 
 def picture(state: ArenaState) -> Picture:
-    """Scene, sentence and tables of a state."""
+    """Make the picture of a state: scene, sentence and tables."""
     first, *more = tables(state)
     return Picture(
         f"Memory of rank {state.rank} of {state.dcp_size}, {len(state.parts)} regions",

@@ -1,4 +1,4 @@
-"""The arena map's state: a rank's regions and the accesses that the watcher noted as wrong. Frozen, read once off an engine.
+"""The arena map's state: a rank's regions and the accesses that the watcher noted as wrong. Frozen, read once from an engine.
 
 A watcher notes an access one by one if it left its buffer or used an index of another space; of all others it keeps the
 largest index of each buffer. Everything here is its record (`engine.trace`) or its arena's (`engine.arena`).
@@ -16,7 +16,7 @@ from dcplab.viz.figures.memory_map import Region
 
 @dataclass(frozen=True)
 class Stretch:
-    """A region of the arena. Where it is a buffer, ``space`` is what indexes it, and ``highest`` the largest index it met."""
+    """A region of the arena. For a buffer, ``space`` is its index space, and ``highest`` the largest index that it got."""
 
     region: Region
     space: str = ""
@@ -34,8 +34,8 @@ class Stretch:
 
 @dataclass(frozen=True)
 class ArenaState:
-    """``parts`` in address order. ``noted``: every wrong access of every rank. ``at``: how many of the shown ones have
-    happened. ``strict``: the server refused the first index outside, so that one never landed."""
+    """``parts``: in address order. ``noted``: every wrong access of every rank. ``at``: the number of displayed accesses that
+    have happened. ``strict``: the server refused the first index outside, so that access never landed."""
 
     dcp_size: int
     ranks: tuple[int, ...]
@@ -51,27 +51,28 @@ class ArenaState:
 
     @property
     def accesses(self) -> tuple[Access, ...]:
-        """Those of the rank that is looked at: writes, and reads where they are wanted."""
+        """Return the accesses of the displayed rank: writes, and reads if wanted."""
         return tuple(a for a in self.noted if a.rank == self.rank and (a.write or self.reads))
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """The canary bands of this rank that had changed in the end."""
+        """Return this rank's canary bands that had changed at the end."""
         return dict(self.damages)[self.rank]
 
     @property
     def cut(self) -> bool:
-        """The watcher stopped noting accesses one by one."""
+        """Return True if the watcher stopped noting accesses singly."""
         return len(self.noted) >= KEPT
 
     @property
     def access(self) -> Access | None:
-        """The one that is looked at."""
+        """Return the selected access."""
         return self.accesses[self.at - 1] if self.at else None
 
 
 def make(engine, rank=None, reads: bool = False, at=None) -> ArenaState:
-    """The state of an engine (or of what has one as ``engine``), after its last access unless ``at`` says another."""
+    """Make the state of an engine (or of an object with one as ``engine``), after its last access unless ``at`` says
+    otherwise."""
     engine = getattr(engine, "engine", engine)
     if engine is None:
         raise ValueError("this server refused to start, so it has no memory to show.")
@@ -106,7 +107,7 @@ def make(engine, rank=None, reads: bool = False, at=None) -> ArenaState:
 
 
 def looked_at(state: ArenaState, at) -> ArenaState:
-    """The state after another number of accesses."""
+    """Return the state after another number of accesses."""
     at = whole(at, "the access")
     if at > len(state.accesses):
         raise ValueError(f"{len(state.accesses)} accesses were noted, and there is no access {at}.")
@@ -114,7 +115,8 @@ def looked_at(state: ArenaState, at) -> ArenaState:
 
 
 def at_first_outside(state: ArenaState) -> ArenaState:
-    """The state at the first access outside a buffer, of the rank and kind that first did it: where strict mode stops."""
+    """Return the state at the first access outside a buffer, of the rank and kind that did it first. Strict mode stops
+    there."""
     first = state.first_outside
     if first is None:
         raise ValueError("no index lay outside its buffer, so strict mode stops nowhere.")
@@ -123,7 +125,7 @@ def at_first_outside(state: ArenaState) -> ArenaState:
 
 
 def filtered(state: ArenaState, rank: int, reads: bool) -> ArenaState:
-    """The state with another rank's accesses, or with reads or without them; the access that is looked at stays if it can."""
+    """Return the state with another rank's accesses, or with or without reads. The selected access stays if it can."""
     found = replace(state, rank=rank, reads=reads)
     before = state.accesses[: state.at]
     if rank != state.rank:
@@ -134,9 +136,10 @@ def filtered(state: ArenaState, rank: int, reads: bool) -> ArenaState:
 
 @dataclass(frozen=True)
 class Spill:
-    """What one buffer's accesses did to one region so far: ``count`` of them; slots ``low`` to ``high`` where it is a buffer.
+    """The effect of one buffer's accesses on one region so far: ``count`` accesses, and slots ``low`` to ``high`` if the region
+    is a buffer.
 
-    ``latest``: the access that is looked at is one of them.
+    ``latest``: the selected access is one of them.
     """
 
     source: str
@@ -149,9 +152,9 @@ class Spill:
 
 
 def landings(state: ArenaState) -> tuple[Spill, ...]:
-    """Where the accesses so far landed outside their buffers, and where they used an index of another space inside them.
+    """Return the landings of the accesses so far: outside their buffers, or inside with an index of another space.
 
-    In strict mode what would have landed outside was refused.
+    In strict mode accesses outside were refused, so they have none.
     """
     found: dict[tuple[str, str, bool], Spill] = {}
     for i, access in enumerate(state.accesses[: state.at], 1):
@@ -170,8 +173,8 @@ def landings(state: ArenaState) -> tuple[Spill, ...]:
 
 
 def changed_canaries(state: ArenaState) -> dict[str, str]:
-    """The canary bands that are no longer as they were, each with what is known: at the end, how many bytes; before, that a
-    write began in it. None in strict mode, which refuses before anything is written."""
+    """Return the changed canary bands, each with the known facts: at the end, the number of changed bytes; before, that a write
+    began in the band. Strict mode has none, since it refuses before anything is written."""
     if state.at == len(state.accesses):
         return {d.band: f"{d.changed} bytes changed" for d in state.damage}
     if state.strict:

@@ -1,4 +1,4 @@
-"""The live journey: controls and a figure over `journey_state` and `journey_scene`."""
+"""Shows the live journey: controls and a figure over `journey.state` and `journey.scene`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dcplab.viz.views.journey.state import JourneyState
 def token_journey_picture(
     dcp_size=4, page_size=1, size=None, write=False, read=False, level="low", selected=None, old=None, new=None
 ) -> Picture:
-    """A token's journey on write and on read, every rank side by side, as a picture with tables.
+    """Draw a token's journey on write and on read, every rank side by side, as a picture with tables.
 
-    ``dcp_size`` D (2 to 4), ``page_size`` P, ``size`` C, by default as small as it can be. ``write`` and ``read``: True where
-    that side is mended. ``level``: "low" or "high", where request B's locs lie. ``selected``: a word, or its number over both
+    ``dcp_size`` D (2 to 4), ``page_size`` P, ``size`` C, by default the smallest possible. ``write`` and ``read``: True if that
+    side is patched. ``level``: "low" or "high", the place of request B's locs. ``selected``: a word, or its number over both
     requests. ``old`` and ``new``: the words of request A and of request B.
     """
     return journey_scene.picture(journey_state.make(dcp_size, page_size, size, write, read, level, selected, old, new))
@@ -26,8 +26,10 @@ def token_journey_picture(
 def token_journey(
     dcp_size=4, page_size=1, size=None, write=False, read=False, level="low", selected=None, old=None, new=None
 ) -> TokenJourney | Picture:
-    """The same, live where a kernel runs: each fix, the watermark, D and the token are controls. Arguments: see
-    `token_journey_picture`."""
+    """Show the same, live where a kernel runs: each fix, the watermark, D and the token are controls.
+
+    Arguments: see `token_journey_picture`.
+    """
     try:
         state = journey_state.make(dcp_size, page_size, size, write, read, level, selected, old, new)
     except (ValueError, TypeError) as error:
@@ -78,6 +80,6 @@ class _Live(live.Live):
 
 
 class TokenJourney(live.View):
-    """What `token_journey` returns; see `live.View`."""
+    """The return value of `token_journey`; see `live.View`."""
 
     name, scenes, shell = "journey", journey_scene, _Live

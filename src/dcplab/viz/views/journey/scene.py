@@ -1,4 +1,4 @@
-"""The picture of a token's journey: the words and what comes back, the rows of every rank, and what is read of one token."""
+"""Draws a token's journey: the words written and read back, the rows of every rank, and every read of one token."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dcplab.viz.core.scene import GAP, MARGIN, Box, Scene, cell_width, chip, chi
 from dcplab.viz.views.journey import state as journey_state
 from dcplab.viz.views.journey.state import LAYERS, JourneyState, Merged, Read, StoredToken, Token
 
-WORD, RETURNED, ROW = 34, 32, 18  # heights: a word with its loc, what comes back, a row of memory
-SUPER = "\N{SUPERSCRIPT ZERO}\N{SUPERSCRIPT ONE}"  # after a word: the layer that wrote it, where that is another one
+WORD, RETURNED, ROW = 34, 32, 18  # heights: a word with its loc, a word read back, a row of memory
+SUPER = "\N{SUPERSCRIPT ZERO}\N{SUPERSCRIPT ONE}"  # after a word: the layer that wrote it, if it is another layer
 FROM = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}"  # before a word: this row is read
 
 
 def scene(state: JourneyState) -> Scene:
-    """Above, both requests and what comes back of them; below, the ranks' rows of both layers, and beside them how the selected
-    token is read."""
-    # A row of memory is in smaller letters, and has room for its two signs.
+    """Draw both requests and the words read back above; below, the ranks' rows of both layers, and the reads of the selected
+    token beside them."""
+    # A row of memory has smaller letters, and room for its two signs.
     words = [t.word for t in state.tokens] + ["empty"]
     width = max(cell_width(words, 44), *(ceil(text_width(word + "00", 12)) + 4 for word in words))
     boxes, y = _strips(state, width)
@@ -30,12 +30,12 @@ def scene(state: JourneyState) -> Scene:
 
 
 def word(state: JourneyState, cell: StoredToken | None) -> str:
-    """What a row holds, in a word."""
+    """Return the content of a row as a word."""
     return "empty" if cell is None else state.tokens[cell.token].word
 
 
 def brought(state: JourneyState, merged: Merged) -> str:
-    """What the merge brings, in a word: of several different ones, a mix."""
+    """Return the result of the merge as a word. Several different words give a mix."""
     if not merged.cells:
         return "nothing"
     return word(state, merged.cells[0]) if len(merged.cells) == 1 else "mix"
@@ -79,7 +79,8 @@ def _hover(state: JourneyState, token: Token) -> str:
 
 
 def _memory(state: JourneyState, width: float, y: float) -> tuple[list[Box], float]:
-    """One block a layer, one column a rank, one cell a row; where the selected token belongs and is not, its cell is dashed."""
+    """Draw one block a layer, one column a rank, one cell a row. Where the selected token belongs but is missing, the cell is
+    dashed."""
     held = journey_state.memory(state).held
     token = state.token
     home = index_spaces.owner_rank(token.loc, state.dcp_size), index_spaces.local_row(token.loc, state.dcp_size)
@@ -122,7 +123,7 @@ def _cell(state: JourneyState, cell: StoredToken | None, layer: int, row: int, s
 
 
 def _panel(state: JourneyState, x: float, y: float) -> list[Box]:
-    """The selected token, its place, and every rank's read of it, layer by layer."""
+    """Draw the selected token, its place, and every rank's read of it, layer by layer."""
     token, d = state.token, state.dcp_size
     home = f"owner rank {index_spaces.owner_rank(token.loc, d)}, row {index_spaces.local_row(token.loc, d)}"
     reads = journey_state.memory(state).reads
@@ -149,7 +150,7 @@ def _said(state: JourneyState, read: Read) -> str:
 
 
 def _at(state: JourneyState, read: Read) -> str:
-    """The row that is read, and how many there are where it is none of them."""
+    """Name the row that is read. If it is no row of the layer, give the number of rows too."""
     return f"row {read.row}" + (f" of {state.rows}" if read.row >= state.rows else "")
 
 
@@ -176,7 +177,7 @@ def sentence(state: JourneyState) -> str:
 
 
 def _reads(state: JourneyState, reads: list[Read]) -> str:
-    """Every rank's read of a token; in one phrase where they are alike."""
+    """Word every rank's read of a token, in one phrase if they are alike."""
     if len(reads) > 1 and len({(r.row, r.cell) for r in reads}) == 1:
         return f"every rank reads {_at(state, reads[0])}, {word(state, reads[0].cell)}"
     return "; ".join(f"rank {r.rank} reads {_at(state, r)}, {word(state, r.cell)}" for r in reads)
@@ -194,7 +195,7 @@ def legend(state: JourneyState) -> str:
 
 
 def tables(state: JourneyState) -> tuple[Table, ...]:
-    """Every token with its places and what comes back of it; then the reads of the selected one."""
+    """Make the tables: every token with its places and the word read back; then the reads of the selected token."""
     d = state.dcp_size
     rows = []
     for t in state.tokens:
@@ -225,7 +226,7 @@ def _stored(state: JourneyState, layer: int, token: int) -> str:
 
 
 def picture(state: JourneyState) -> Picture:
-    """Scene, sentence and tables of a state."""
+    """Make the picture of a state: scene, sentence and tables."""
     first, *more = tables(state)
     title = f"A token's journey on {state.dcp_size} ranks, {state.level} watermark"
     return Picture(title, f"{sentence(state)} {legend(state)}", scene(state), first, tuple(more))

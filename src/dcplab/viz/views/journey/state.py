@@ -1,7 +1,8 @@
-"""A token's journey: the state, and what four ranks hold and read back with each fix on or off. Frozen; no drawing here.
+"""The state of a token's journey: the content of several ranks' memory and their reads, with each fix on or off. Frozen; no
+drawing here.
 
-Two requests stand in a small server of two layers. The memory is the engine's (`engine.arena`, without canary bands) and so is
-the write (`engine.ops`): an index past a layer's rows lands where it lands in the engine, in the next layer.
+Two requests stand in a small server of two layers. Memory (`engine.arena`, without canary bands) and writes (`engine.ops`) are
+the engine's. So an index past a layer's rows lands where it lands in the engine: in the next layer.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from dcplab.engine.watcher import slot_address
 from dcplab.viz.core.validate import whole
 
 LEVELS = ("low", "high")
-SIZES = (2, 3, 4)  # dcp_size: what two blocks of columns have room for
+SIZES = (2, 3, 4)  # dcp_size: two blocks of columns have room for no more
 LAYERS = 2
 OLD_WORDS = "one old ship left at dawn with six men and two cats"
 NEW_WORDS = "bring us warm bread"
 MOST_WORDS, LONGEST_WORD = 12, 9
-_COLUMNS = 128  # int64 elements of a row: the arena's rows are whole KiB
+_COLUMNS = 128  # int64 elements of a row; the arena's rows are whole KiB
 
 
 @dataclass(frozen=True)
 class Token:
-    """``index`` counts over both requests; ``position`` in its own."""
+    """``index`` counts over both requests, ``position`` within the token's own."""
 
     index: int
     request: str
@@ -40,7 +41,7 @@ class Token:
 
 @dataclass(frozen=True)
 class JourneyState:
-    """``write``, ``read``: whether that side is mended. ``level``: whether request B lies below a rank's rows or beyond them.
+    """``write``, ``read``: that side is patched. ``level``: request B's locs lie below a rank's rows, or beyond them.
     ``selected``: the index of a token. ``words``: of request A and of B."""
 
     dcp_size: int
@@ -54,7 +55,7 @@ class JourneyState:
 
     @property
     def rows(self) -> int:
-        """Rows of one rank's c-KV of one layer."""
+        """Return the rows of one rank's c-KV of one layer."""
         return self.size + self.page_size
 
     @property
@@ -68,7 +69,7 @@ class JourneyState:
 
 @dataclass(frozen=True)
 class StoredToken:
-    """What a row holds: the c-KV that ``layer`` made of a token."""
+    """The content of a row: the c-KV that ``layer`` made of a token."""
 
     layer: int
     token: int
@@ -76,8 +77,10 @@ class StoredToken:
 
 @dataclass(frozen=True)
 class Read:
-    """What a rank does for one selected token in one layer. ``row`` None: the token is not here, and nothing is read.
-    ``region`` and ``at``: where that row lies, a buffer's name and a row of it."""
+    """One rank's read of a selected token in one layer. ``row`` None: the rank does not hold the token and reads nothing.
+
+    ``region`` and ``at``: the buffer and the row in it that are read.
+    """
 
     rank: int
     row: int | None
@@ -88,22 +91,25 @@ class Read:
 
 @dataclass(frozen=True)
 class Merged:
-    """What the ranks' reads of a token in a layer come to. ``keys``: how many ranks brought one, where one was selected."""
+    """The merge of the ranks' reads of a token in a layer. ``keys``: the number of ranks that brought a key, where one was
+    selected."""
 
     keys: int
-    cells: tuple[StoredToken | None, ...]  # the different ones, in rank order
+    cells: tuple[StoredToken | None, ...]  # the different cells, in rank order
     right: bool
 
     @property
     def lse_off(self) -> float:
-        """By how much the merged LSE is too large, where every rank brought the same key."""
+        """Return the amount by which the merged LSE is too large if every rank brought the same key."""
         return math.log2(self.keys) if self.keys and len(self.cells) == 1 else 0.0
 
 
 @dataclass(frozen=True)
 class Memory:
-    """``held[rank][layer][row]``: a `StoredToken` or None. ``past``: how many writes landed behind the last layer, all ranks
-    together. ``reads[layer][token][rank]``."""
+    """The memory of all ranks. ``held[rank][layer][row]``: a `StoredToken` or None. ``reads[layer][token][rank]``.
+
+    ``past``: writes that landed behind the last layer, all ranks together.
+    """
 
     held: tuple[tuple[tuple[StoredToken | None, ...], ...], ...]
     past: int
@@ -113,8 +119,8 @@ class Memory:
 def make(
     dcp_size=4, page_size=1, size=None, write=False, read=False, level="low", selected=None, old=None, new=None
 ) -> JourneyState:
-    """The state of a server. ``size`` C: by default as small as request B's low place allows. ``selected``: a token's index, or
-    a word."""
+    """Make the state of a server. ``size`` C: by default as small as request B's low place allows. ``selected``: a token's
+    index, or a word."""
     dcp_size, page_size = whole(dcp_size, "D (dcp_size)", 1), whole(page_size, "P (page_size)", 1)
     if dcp_size not in SIZES:
         raise ValueError(f"D (dcp_size) must be one of {', '.join(map(str, SIZES))} here, not {dcp_size}.")
@@ -148,7 +154,7 @@ def with_level(state: JourneyState, level) -> JourneyState:
 
 
 def with_selected(state: JourneyState, selected) -> JourneyState:
-    """Another token: its index, or a word."""
+    """Return the state with another selected token: its index, or a word."""
     if isinstance(selected, str):
         found = [t.index for t in state.tokens if t.word == selected]
         if not found:
@@ -161,12 +167,12 @@ def with_selected(state: JourneyState, selected) -> JourneyState:
 
 
 def with_loc(state: JourneyState, loc: int) -> JourneyState:
-    """The token that has a loc."""
+    """Return the state with the token at a loc selected."""
     return with_selected(state, next((t.index for t in state.tokens if t.loc == loc), len(state.tokens)))
 
 
 def with_size(state: JourneyState, dcp_size) -> JourneyState:
-    """The same words, fixes and level on another number of ranks."""
+    """Return the state with the same words, fixes and level on another number of ranks."""
     words = (" ".join(part) for part in state.words)
     return make(dcp_size, state.page_size, None, state.write, state.read, state.level, state.selected, *words)
 
@@ -175,13 +181,13 @@ def with_size(state: JourneyState, dcp_size) -> JourneyState:
 def _memory(state: JourneyState) -> Memory:
     tokens = state.tokens
     arenas = [_arena(state) for _ in range(state.dcp_size)]
-    for name in ("A", "B"):  # one request after the other, layer by layer, as the steps come
+    for name in ("A", "B"):  # one request after the other, layer by layer, as in the engine's steps
         mine = [t for t in tokens if t.request == name]
         locs = torch.tensor([t.loc for t in mine])
         for layer in range(LAYERS):
             ids = torch.tensor([1 + layer * len(tokens) + t.index for t in mine])[:, None].expand(-1, _COLUMNS).contiguous()
             for rank, arena in enumerate(arenas):
-                # As it was, the writer knows no ranks: every token, at row = loc.
+                # The unpatched writer knows no ranks: it writes every token to row = loc.
                 owner = (rank, state.dcp_size) if state.write else (0, 1)
                 ops.write_ckv(arena.window(f"ckv.{layer}"), ids, locs, *owner)
     held = tuple(
@@ -197,19 +203,19 @@ def _memory(state: JourneyState) -> Memory:
 
 
 def memory(state: JourneyState) -> Memory:
-    """What all ranks hold after both requests were written, and what they read back of every token."""
+    """Compute the content of all ranks after both requests were written, and their reads of every token."""
     return _memory(replace(state, selected=0))
 
 
 def merged(state: JourneyState, layer: int, token: int) -> Merged:
-    """The merge of a token's reads in one layer."""
+    """Merge a token's reads in one layer."""
     found = [r.cell for r in memory(state).reads[layer][token] if r.row is not None]
     cells = tuple(dict.fromkeys(found))
     return Merged(len(found), cells, cells == (StoredToken(layer, token),))
 
 
 def stored_at(state: JourneyState, layer: int, token: int) -> tuple[tuple[int, str, int], ...]:
-    """(rank, buffer, row) of every row of the drawn memory that holds a token of a layer."""
+    """Return (rank, buffer, row) of every row of the drawn memory that holds a layer's token."""
     held = memory(state).held
     return tuple(
         (rank, f"ckv.{block}", row)
@@ -221,7 +227,7 @@ def stored_at(state: JourneyState, layer: int, token: int) -> tuple[tuple[int, s
 
 
 def right_words(state: JourneyState, layer: int) -> int:
-    """How many tokens come back right in a layer."""
+    """Count the tokens that are read back right in a layer."""
     return sum(merged(state, layer, t.index).right for t in state.tokens)
 
 
@@ -253,7 +259,7 @@ def _words(text, name: str) -> tuple[str, ...]:
 
 
 def _low_pages(words: tuple[tuple[str, ...], ...], width: int) -> list[int]:
-    """First pages of A and of B where the allocator starts, one after the other."""
+    """Return the first pages of A and of B, taken one after the other from the allocator's first page."""
     return [1, 1 + -(-len(words[0]) // width)]
 
 
@@ -261,7 +267,7 @@ def _low_pages(words: tuple[tuple[str, ...], ...], width: int) -> list[int]:
 def _tokens(dcp_size: int, page_size: int, size: int, words, level: str) -> tuple[Token, ...]:
     width = index_spaces.widened_page(page_size, dcp_size)
     pages = _low_pages(words, width)
-    if level == "high":  # the first page whose locs, taken for rows, meet request A in the next layer
+    if level == "high":  # the first page whose locs, used as rows, meet request A in the next layer
         pages[1] = -(-(size + page_size + pages[0] * width) // width)
     found: list[Token] = []
     for name, part, page in zip("AB", words, pages, strict=True):

@@ -1,4 +1,4 @@
-"""The live isolation matrix: run and stop, and a figure that fills while servers run in a thread."""
+"""Shows the live isolation matrix: run and stop, and a figure that fills while servers run in a thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[[list[str], Callable[[str], None], Callable[[Told], None], Callab
 
 
 def matrix(patches: tuple[str, ...], cells: tuple[MatrixCell, ...], run: Run) -> MatrixTable | Picture:
-    """The isolation matrix of these servers; ``run`` is what runs them. Live where a kernel runs."""
+    """Show the isolation matrix of these servers. ``run`` runs them. Live where a kernel runs."""
     try:
         state = matrix_state.make(patches, cells)
     except (ValueError, TypeError) as error:
@@ -33,7 +33,7 @@ class _Live(live.Live):
         import ipywidgets as w
 
         super().__init__(owner)
-        self.lock = threading.RLock()  # states are made from states, in two threads
+        self.lock = threading.RLock()  # two threads make states from states
         self.stopping = threading.Event()
         self.thread: threading.Thread | None = None
         self.go = control(w.Button, "run", "run the servers that have not run yet", 80)
@@ -63,7 +63,7 @@ class _Live(live.Live):
         return locked
 
     def change(self, new_state: Callable[[MatrixState], MatrixState]) -> None:
-        """Show another state, made from the one there is."""
+        """Show another state, made from the present one."""
         with self.lock:
             self.show(new_state(self.state))
 
@@ -76,7 +76,7 @@ class _Live(live.Live):
         if self.thread is not None and self.thread.is_alive():
             return
         self.stopping.clear()
-        # With the cell's own context, so that what is sent from the thread belongs to this cell.
+        # Run with the cell's own context, so that the thread's output belongs to this cell.
         work = functools.partial(contextvars.copy_context().run, self._work)
         self.thread = threading.Thread(target=work, name="matrix", daemon=True)
         self.thread.start()
@@ -99,7 +99,7 @@ class _Live(live.Live):
             )
             if self.state.done < len(ids):
                 note = "Stopped; run goes on from here."
-        except Exception as error:  # of a server: the matrix lives on and says so
+        except Exception as error:  # a server's error: the matrix stays and shows it
             note = f"A server could not be run: {type(error).__name__}: {error}."
         self.change(lambda s: matrix_state.ended(s, note))
 
@@ -119,7 +119,7 @@ class _Live(live.Live):
 
 
 class MatrixTable(live.View):
-    """What `matrix` returns; see `live.View`. ``run`` runs its servers."""
+    """The return value of `matrix`; see `live.View`. ``run`` runs its servers."""
 
     name, scenes, shell = "matrix", matrix_scene, _Live
 

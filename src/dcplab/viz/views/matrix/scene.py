@@ -1,4 +1,4 @@
-"""The isolation matrix's picture: a line for every subset of patches, a column for every watermark, a cell for a server."""
+"""Draws the isolation matrix: a line for every subset of patches, a column for every watermark, a cell for every server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcplab.viz.core.scene import GAP, MARGIN, Box, Scene, cell_width, chip, chi
 from dcplab.viz.views.matrix.state import MatrixCell, MatrixState
 
 HEIGHT, HEAD, PATCH = 40, 22, 48
-# A verdict is written in its cell; the style only helps to see lines of them.
+# A verdict is written in its cell. The style only helps to see rows of equal verdicts.
 STYLES = {"right": "owner2", "silent": "owner1", "alarm": "notice", "crash": "page", "": "unused"}
 SHORT = {"index_k_size": "size", "ckv_write": "write"}
 UNSAID = "nothing"
@@ -19,7 +19,7 @@ UNSAID = "nothing"
 
 @dataclass(frozen=True)
 class Matrix(Picture):
-    """A picture with the surprises below it, in words that are not folded away."""
+    """A picture with the surprises below it, as text that is not folded away."""
 
     surprises: tuple[str, ...] = ()
 
@@ -33,19 +33,17 @@ class Matrix(Picture):
 
 
 def listed(surprises: tuple[str, ...]) -> str:
-    """Surprises as a list of a page."""
+    """Format surprises as a list of a page."""
     if not surprises:
         return ""
     return f"<p>Surprises:</p><ul>{''.join(f'<li>{escape(s)}</li>' for s in surprises)}</ul>"
 
 
 def scene(state: MatrixState) -> Scene:
-    """Heads, then a line for every subset: its name, which patches it has, and its servers."""
+    """Draw heads, then a line for every subset: its name, its patches, and its servers."""
     names = [_name(s) for s in state.subsets]
     left = chip_width([*names, "patches"])
-    width = cell_width(
-        (main for main, _ in (_words(c, False) for c in state.cells)), 104
-    )  # a longer line below is made smaller
+    width = cell_width((main for main, _ in (_words(c, False) for c in state.cells)), 104)  # a longer line is made smaller
     patches = [SHORT.get(p, p) for p in state.patches]
     x0 = MARGIN + left + 2 * GAP
     x1 = x0 + len(patches) * (PATCH + GAP) + 2 * GAP
@@ -81,7 +79,7 @@ def _words(cell: MatrixCell, running: bool) -> tuple[str, str]:
 
 
 def told(cell: MatrixCell) -> str:
-    """A cell in words: what was said of it, what it did, and why."""
+    """Word a cell: its prediction, its result, and the reason."""
     if not cell.verdict:
         return f"you say {cell.predicted or UNSAID}; it has not run yet."
     said = f"you said {cell.predicted or UNSAID}, and it is {cell.verdict}" if cell.surprise else f"{cell.verdict}, as you said"
@@ -89,7 +87,7 @@ def told(cell: MatrixCell) -> str:
 
 
 def sentence(state: MatrixState) -> str:
-    """How far the run is, how many agree, and the cell that is looked at."""
+    """Word the state of the run: servers done, predictions that agree, and the selected cell."""
     of, done = len(state.cells), state.done
     if state.running is not None:
         head = f"{done} of {of} servers have run; now {state.cells[state.running].id}."
@@ -114,7 +112,7 @@ def surprises(state: MatrixState) -> tuple[str, ...]:
 
 
 def picture(state: MatrixState) -> Matrix:
-    """Scene, sentence and table of a state."""
+    """Make the picture of a state: scene, sentence and table."""
     header = (
         "patches in force",
         *(SHORT.get(p, p) for p in state.patches),

@@ -1,4 +1,4 @@
-"""The isolation matrix as a state: which servers there are, what was predicted for each, what each did. Plain data."""
+"""The isolation matrix's state: the servers, a prediction for each, and the results. Plain data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """One server. ``subset`` and ``level`` are its line and column. ``predicted`` and ``verdict`` are "" where there is none;
-    ``counts``: right answers of those given, act by act; ``because``: why, in words."""
+    """One server. ``subset`` and ``level`` are its line and column. ``predicted`` and ``verdict`` are "" if there is none.
+    ``counts``: right answers of those given, act by act. ``because``: the reason, in words."""
 
     id: str
     subset: str
@@ -57,7 +57,7 @@ class MatrixState:
 
 
 def make(patches: tuple[str, ...], cells: tuple[MatrixCell, ...]) -> MatrixState:
-    """A matrix to look at. ValueError where there is nothing in it, or a cell twice."""
+    """Make a matrix. Raises ValueError for an empty one, or for a cell that occurs twice."""
     if not cells:
         raise ValueError("a matrix needs at least one server.")
     if len({c.id for c in cells}) < len(cells):
@@ -66,14 +66,14 @@ def make(patches: tuple[str, ...], cells: tuple[MatrixCell, ...]) -> MatrixState
 
 
 def looked_at(state: MatrixState, at: int) -> MatrixState:
-    """The same, with another cell looked at. ValueError for one that there is not."""
+    """Return the state with another selected cell. Raises ValueError for an unknown cell."""
     if not 0 <= at < len(state.cells):
         raise ValueError(f"the servers are numbered 0 to {len(state.cells) - 1}.")
     return replace(state, at=at)
 
 
 def next_surprise(state: MatrixState) -> MatrixState:
-    """The next cell after the one looked at in which the run was not what was predicted; ValueError if there is none."""
+    """Select the next cell whose result differs from its prediction. Raises ValueError if there is none."""
     order = [*range(state.at + 1, len(state.cells)), *range(state.at + 1)]
     found = next((i for i in order if state.cells[i].surprise), None)
     if found is None:
@@ -82,17 +82,17 @@ def next_surprise(state: MatrixState) -> MatrixState:
 
 
 def started(state: MatrixState, index: int) -> MatrixState:
-    """A cell has begun to run, and is looked at."""
+    """Return the state in which a cell has begun to run and is selected."""
     return replace(state, running=index, at=index, note="")
 
 
 def with_result(state: MatrixState, id: str, verdict: str, counts: str, because: str) -> MatrixState:
-    """A cell has run; that the run is over, `ended` says."""
+    """Return the state with a cell's result. `ended` reports the end of the run."""
     cells = tuple(replace(c, verdict=verdict, counts=counts, because=because) if c.id == id else c for c in state.cells)
     return replace(state, cells=cells)
 
 
 def ended(state: MatrixState, note: str = "") -> MatrixState:
-    """Nothing runs any more. The first surprise is looked at, if there is one."""
+    """Return the state in which nothing runs any more. Selects the first surprise, if there is one."""
     first = next((i for i, c in enumerate(state.cells) if c.surprise), state.at)
     return replace(state, running=None, note=note, at=first)

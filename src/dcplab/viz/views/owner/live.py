@@ -1,6 +1,6 @@
-"""The live owner table: controls, a plotly figure and a text table over `owner_state` and `owner_scene`.
+"""Shows the live owner table: controls, a plotly figure and a text table over `owner.state` and `owner.scene`.
 
-What cannot be drawn becomes a sentence above the picture, which stays as it was.
+Values that cannot be drawn give a sentence above the picture, which stays unchanged.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dcplab.viz.views.owner.state import OwnerState
 
 
 def owner_table(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> OwnerTable | Picture:
-    """The owner table, live where a kernel runs, and as a picture with a table elsewhere.
+    """Show the owner table: live where a kernel runs, elsewhere as a picture with a table.
 
     ``dcp_size`` D, ``page_size`` P, ``size`` C: the geometry. ``first``, ``last``: locs, both shown (at most 128; about 64 by
     default). ``requests``: a mapping from name to a length in tokens (whole pages are taken in order) or to the request's locs
-    in position order; two by default. ``selected``: the loc to begin with.
+    in position order; two requests by default. ``selected``: the loc to begin with.
     """
     try:
         state = owner_state.make(dcp_size, page_size, size, first, last, requests, selected)
@@ -100,7 +100,7 @@ class _Live(live.Live):
 
 
 class OwnerTable(live.View):
-    """What `owner_table` returns; see `live.View`."""
+    """The return value of `owner_table`; see `live.View`."""
 
     name, scenes, shell = "table", owner_scene, _Live
 

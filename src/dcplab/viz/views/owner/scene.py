@@ -1,4 +1,4 @@
-"""The owner table's picture: a request's positions, the locs with their pages, every rank's rows, and one loc's journey."""
+"""Draws the owner table: a request's positions, the locs with their pages, every rank's rows, and one loc's journey."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BAR, CELL, LANE = 18, 32, 9  # heights of a bar and of a cell; the free lane bet
 
 
 def scene(state: OwnerState) -> Scene:
-    """Three blocks, top to bottom: ``req_to_token`` of one request, the shown locs, the ranks' rows."""
+    """Draw three blocks, top to bottom: ``req_to_token`` of one request, the shown locs, the ranks' rows."""
     left = MARGIN + chip_width([f"req_to_token[{state.requests[state.request].name}]", "index-K page"]) + 2 * GAP
     tokens, y = _request(state, left)
     strip, y = _strip(state, left, y + 8)
@@ -150,14 +150,14 @@ def _row_cell(state: OwnerState, x: float, y: float, w: float, rank: int, row: i
 
 
 def _shown_rows(state: OwnerState) -> range:
-    """Rows of the shown locs; the rest of the pool too, when the range ends with the last loc."""
+    """Return the rows of the shown locs, and the rest of the pool if the range ends with the last loc."""
     last = index_spaces.local_row(state.last, state.dcp_size)
     end = state.size + state.page_size if state.last == state.largest else last + 1
     return range(index_spaces.local_row(state.first, state.dcp_size), end)
 
 
 def _journey(state: OwnerState, tokens: list[Box], strip: list[Box], grid: list[Box]) -> tuple[Line, ...]:
-    """From the position down to the loc and on to (rank, row), in the free lanes and along the right edge."""
+    """Draw lines from the position down to the loc and on to (rank, row), in the free lanes and along the right edge."""
     loc = state.selected
     stops = [[b for b in block if b.loc == loc and b.style not in _REQUEST] for block in (tokens, strip, grid)]
     edge = max(b.x + b.w for b in tokens + strip + grid)
@@ -181,7 +181,7 @@ _REQUEST = {request_style(i) for i in range(4)}
 
 
 def picture(state: OwnerState) -> Picture:
-    """Scene, sentence and table of a state, with the selected loc marked everywhere."""
+    """Make the picture of a state: scene, sentence and table, with the selected loc marked everywhere."""
     return Picture(
         f"Owner table: D = {state.dcp_size}, P = {state.page_size}, C = {number(state.size)}",
         f"{sentence(state)} {legend(state)}",
@@ -191,7 +191,7 @@ def picture(state: OwnerState) -> Picture:
 
 
 def legend(state: OwnerState) -> str:
-    """What the special cells are, and how many rows a pool has."""
+    """Explain the special cells, and give the number of rows of a pool."""
     pool = state.size + state.page_size
     spare = pool - index_spaces.ckv_rows(state.size, state.page_size)
     crossed = "Crossed cells: page 0, never issued. " if state.first < state.width else ""
@@ -204,7 +204,7 @@ def legend(state: OwnerState) -> str:
 
 
 def sentence(state: OwnerState) -> str:
-    """What there is to say about the selected loc."""
+    """Word the facts about the selected loc."""
     loc, d, p = state.selected, state.dcp_size, state.page_size
     holder = state.holder(loc)
     if loc < state.width:
@@ -223,7 +223,7 @@ def sentence(state: OwnerState) -> str:
 
 
 def table(state: OwnerState) -> Table:
-    """One row a shown loc; the selected one is marked in the first column."""
+    """Make the table: one row a shown loc, the selected one marked in the first column."""
     rows = []
     for loc in state.shown:
         holder = state.holder(loc)

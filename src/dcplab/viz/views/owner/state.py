@@ -14,7 +14,7 @@ MOST_SHOWN, USUALLY_SHOWN, MOST_TOKENS = 128, 64, 4096
 
 @dataclass(frozen=True)
 class RequestLocs:
-    """``locs[position]``: what the request's row of ``req_to_token`` holds."""
+    """``locs[position]``: the content of the request's row of ``req_to_token``."""
 
     name: str
     locs: tuple[int, ...]
@@ -22,7 +22,7 @@ class RequestLocs:
 
 @dataclass(frozen=True)
 class OwnerState:
-    """D, P and C; the locs ``first`` to ``last``, both shown; the requests; the request and the loc that are looked at."""
+    """D, P and C; the locs ``first`` to ``last``, both shown; the requests; the selected request and loc."""
 
     dcp_size: int
     page_size: int
@@ -35,12 +35,12 @@ class OwnerState:
 
     @property
     def width(self) -> int:
-        """W, the locs of an allocator page."""
+        """Return W, the number of locs of an allocator page."""
         return index_spaces.widened_page(self.page_size, self.dcp_size)
 
     @property
     def largest(self) -> int:
-        """The last loc that the allocator issues."""
+        """Return the last loc that the allocator issues."""
         return index_spaces.largest_loc(self.size, self.page_size, self.dcp_size)
 
     @property
@@ -48,12 +48,13 @@ class OwnerState:
         return range(self.first, self.last + 1)
 
     def holder(self, loc: int) -> tuple[int, int] | None:
-        """``(request, position)`` of a loc, None if no request holds it."""
+        """Return ``(request, position)`` of a loc, or None if no request holds it."""
         return next(((i, r.locs.index(loc)) for i, r in enumerate(self.requests) if loc in r.locs), None)
 
 
 def make(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None, selected=None) -> OwnerState:
-    """The state for the arguments of `owner_table`. Raises ``ValueError`` with one sentence for what cannot be drawn."""
+    """Make the state for the arguments of `owner_table`. Raises ``ValueError`` with one sentence for values that cannot be
+    drawn."""
     dcp_size, page_size = geometry(dcp_size, page_size)
     size = whole(size, "C (size)", 1)
     if dcp_size > 16:
@@ -76,7 +77,7 @@ def make(dcp_size=4, page_size=4, size=12, first=None, last=None, requests=None,
 
 
 def with_range(state: OwnerState, first: int, last: int) -> OwnerState:
-    """The state with another range of locs; the selected loc moves into it."""
+    """Return the state with another range of locs. The selected loc moves into it."""
     first = _in_space(whole(first, "the first loc"), "the first loc", state.largest)
     last = _in_space(whole(last, "the last loc"), "the last loc", state.largest)
     if first > last:
@@ -87,7 +88,7 @@ def with_range(state: OwnerState, first: int, last: int) -> OwnerState:
 
 
 def with_selected(state: OwnerState, loc: int) -> OwnerState:
-    """The state with another selected loc; the range moves to it, and the request that holds it is looked at."""
+    """Return the state with another selected loc. The range moves to it, and the request that holds it is selected."""
     loc = _in_space(whole(loc, "the loc"), "the loc", state.largest)
     if not state.first <= loc <= state.last:
         first, last = _window(loc, state.width, state.largest)
@@ -96,7 +97,7 @@ def with_selected(state: OwnerState, loc: int) -> OwnerState:
 
 
 def with_geometry(state: OwnerState, dcp_size, page_size, size, requests, keep_range: bool) -> OwnerState:
-    """The state with another D, P or C. A range that the reader chose is kept where the new space has it."""
+    """Return the state with another D, P or C. A range that the reader chose is kept if the new space has it."""
     fresh = make(dcp_size, page_size, size, requests=requests)
     if keep_range and state.first <= fresh.largest:
         fresh = with_range(fresh, state.first, min(state.last, fresh.largest))
@@ -104,7 +105,7 @@ def with_geometry(state: OwnerState, dcp_size, page_size, size, requests, keep_r
 
 
 def with_request(state: OwnerState, request: int) -> OwnerState:
-    """The state that looks at another request, at its first position."""
+    """Return the state with another selected request, at its first position."""
     locs = state.requests[request].locs
     return with_selected(state, locs[0]) if locs else replace(state, request=request)
 
@@ -121,7 +122,7 @@ def _in_space(value: int, name: str, largest: int) -> int:
 
 
 def _window(loc: int, width: int, largest: int) -> tuple[int, int]:
-    """About 64 locs around ``loc``: whole allocator pages where they are small, everything where that is little."""
+    """Return about 64 locs around ``loc``: whole allocator pages if they are small, all locs if there are few."""
     if largest < USUALLY_SHOWN:
         return 0, largest
     step = USUALLY_SHOWN // width * width or USUALLY_SHOWN
@@ -130,7 +131,7 @@ def _window(loc: int, width: int, largest: int) -> tuple[int, int]:
 
 
 def _requests(requests, size: int, page_size: int, dcp_size: int) -> tuple[RequestLocs, ...]:
-    """Requests by length (pages 1, 2, ... in order) or by their locs; None for two of them that share no page."""
+    """Make requests by length (pages 1, 2, ... in order) or by their locs. None gives two requests that share no page."""
     width = page_size * dcp_size
     pages = size // page_size
     if requests is None:

@@ -1,4 +1,4 @@
-"""The live watermark: controls and a figure over `watermark_state` and `watermark_scene`."""
+"""Shows the live watermark: controls and a figure over `watermark.state` and `watermark.scene`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcplab.viz.views.watermark import scene as watermark_scene
 from dcplab.viz.views.watermark import state as watermark_state
 from dcplab.viz.views.watermark.state import Action, WatermarkState
 
-# Name, tooltip, and C, P, D, layers. The first of the real server is the one of SGLang #36886: 11 DSA layers.
+# Name, tooltip, and C, P, D, layers. The first preset of a real server is that of SGLang #36886: 11 DSA layers.
 PRESETS = (
     ("toy: 12, 4, 2", "C = 12, P = 4, D = 2: the lines are 16, 28 and 32", (12, 4, 2, 2)),
     ("toy: 8, 4, 2", "C = 8, P = 4, D = 2: the first line is crossed in the first page", (8, 4, 2, 2)),
@@ -20,12 +20,12 @@ PRESETS = (
 
 
 def watermark(size=12, page_size=4, dcp_size=2, layers=2, requests=None) -> Watermark | Picture:
-    """The largest live loc, step by step, against the lines at which each consumer breaks. Live where a kernel runs.
+    """Show the largest live loc, step by step, against the lines at which each consumer breaks. Live where a kernel runs.
 
-    ``size`` C, rows of a rank, spare page not counted; ``page_size`` P; ``dcp_size`` D; ``layers``: DSA layers, which are each
-    other's neighbours. ``requests``: what happens, as a list of a number of tokens (a request arrives) or of ``"free A"``,
-    ``"keep A"`` (request A finishes; its pages are freed, or stay in the prefix cache) and ``"evict"``; by default a script.
-    Slots and bounds are those of `engine.configurator`, pages those of `engine.allocator`.
+    ``size`` C: rows of a rank, without the spare page. ``page_size`` P; ``dcp_size`` D. ``layers``: DSA layers, which are
+    neighbours in memory. ``requests``: a list of events, by default a script. A number of tokens is a new request. ``"free A"``
+    finishes request A and frees its pages, ``"keep A"`` finishes it and keeps its pages in the prefix cache, ``"evict"`` frees
+    the prefix that the cache has kept longest. Slots and bounds come from `engine.configurator`, pages from `engine.allocator`.
     """
     try:
         state = watermark_state.make(size, page_size, dcp_size, layers)
@@ -101,6 +101,6 @@ class _Live(live.Live):
 
 
 class Watermark(live.View):
-    """What `watermark` returns; see `live.View`."""
+    """The return value of `watermark`; see `live.View`."""
 
     name, scenes, shell = "watermark", watermark_scene, _Live

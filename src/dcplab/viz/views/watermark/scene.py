@@ -1,4 +1,4 @@
-"""The watermark's picture: what is live at each step, the lines at which each consumer breaks, and what is hit beyond them."""
+"""Draws the watermark: the live locs of each step, the lines at which each consumer breaks, and the victims beyond them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dcplab.viz.views.watermark import state as watermark_state
 from dcplab.viz.views.watermark.state import Action, Consumer, Moment, WatermarkState
 
 HEIGHT, TOP_BAND, ROW, CELL, LIMIT = 280, 56, 22, 32, 30
-COLUMNS = 600  # pixels of steps: with the labels on both sides the picture fits a notebook beside its file browser
-MANY_PAGES = 40  # from here on the last allocator page would be too thin to be seen, and is magnified
+COLUMNS = 600  # pixels of steps; with labels on both sides the picture fits a notebook beside its file browser
+MANY_PAGES = 40  # with more pages the last allocator page would be too thin to see, so it is magnified
 
 
 def scene(state: WatermarkState) -> Scene:
-    """Top to bottom: bars of live locs a step with the lines across, numbers a step, the consumers, and what they hit."""
+    """Draw, top to bottom: bars of live locs a step with the lines across, numbers a step, the consumers, and their victims."""
     boxes, lines, y = _chart(state)
     more, y = _consumers(state, y + 10)
     hit, _ = _hits(state, y + 10)
@@ -27,14 +27,14 @@ def scene(state: WatermarkState) -> Scene:
 
 
 def _shown(state: WatermarkState, width: float) -> range:
-    """The steps that fit, among them the one that is looked at; the empty server only where it is looked at."""
+    """Return the steps that fit, among them the selected one. The empty server is shown only if it is selected."""
     count = max(1, int(COLUMNS // (width + GAP)))
     last = max(state.at, min(len(state.actions), count))
     return range(max(min(1, state.at), last - count + 1), last + 1)
 
 
 def _height(state: WatermarkState, loc: int) -> float:
-    """How far above loc 0 a loc is drawn, 0 to ``HEIGHT``. Where there are many pages, the last has a band of its own."""
+    """Return the height of a loc above loc 0, from 0 to ``HEIGHT``. With many pages, the last page has a band of its own."""
     pages = state.config.pages
     if pages < MANY_PAGES:
         return HEIGHT * loc / (state.largest + 1)
@@ -74,7 +74,8 @@ def _chart(state: WatermarkState) -> tuple[list[Box], tuple[Line, ...], float]:
 
 
 def _bar(state: WatermarkState, step: Moment, x: float, width: float, ground: float) -> list[Box]:
-    """Live locs of one step, from the ground up, cut where a line crosses; who holds them, where there is room for it."""
+    """Draw the live locs of one step from the ground up, cut where a line crosses, with their holders' names if there is
+    room."""
     boxes: list[Box] = []
     below = ground
     cuts = [ground - _height(state, slots) for slots in _grouped(state) if slots <= state.largest]
@@ -92,7 +93,7 @@ def _bar(state: WatermarkState, step: Moment, x: float, width: float, ground: fl
         edges = [bottom, *(y for y in cuts if top + 4 < y < bottom - 4), top]
         pieces = [(b, a) for a, b in pairwise(edges)]
         most = max(b - a for a, b in pieces)
-        if most < 16 <= bottom - top:  # rather a line through the name than no name
+        if most < 16 <= bottom - top:  # a line through the name is better than no name
             pieces, most = [(top, bottom)], bottom - top
         for a, b in pieces:
             named = b - a == most >= 16
@@ -122,7 +123,7 @@ def _grouped(state: WatermarkState) -> dict[int, list[Consumer]]:
 
 
 def _limits(state: WatermarkState, steps, left: float, right: float, ground: float) -> tuple[list[Box], tuple[Line, ...]]:
-    """A line a bound, from the first step to its label; labels are moved apart where lines are close."""
+    """Draw a line for each bound, from the first step to its label. Labels move apart where lines are close."""
     boxes, lines = [], []
     width = max(80.0, chip_width([number(state.largest + 1)]))
     groups = _grouped(state)
@@ -139,7 +140,7 @@ def _limits(state: WatermarkState, steps, left: float, right: float, ground: flo
 
 
 def _apart(tops: list[float]) -> list[float]:
-    """Tops of labels, the lowest label first, moved so that none covers another and none leaves the picture."""
+    """Move the tops of labels, the lowest label first, so that none covers another and none leaves the picture."""
     for i in range(1, len(tops)):
         tops[i] = min(tops[i], tops[i - 1] - LIMIT - 2)
     floor = float(MARGIN)
@@ -166,7 +167,7 @@ def _consumers(state: WatermarkState, y: float) -> tuple[list[Box], float]:
 
 
 def _hits(state: WatermarkState, y: float) -> tuple[list[Box], float]:
-    rows = [row for row in hit_rows(state) if row[2] == number(state.step.largest)]  # the smallest loc is in the table
+    rows = [row for row in hit_rows(state) if row[2] == number(state.step.largest)]  # the smallest loc stands in the table
     if not rows:
         text = "no live loc is beyond a buffer at this step, so no neighbour is hit"
         return [chip(MARGIN, y, text, "yes", ROW)], y + ROW
@@ -188,7 +189,8 @@ def _hits(state: WatermarkState, y: float) -> tuple[list[Box], float]:
 
 
 def facts(state: WatermarkState, consumer: Consumer) -> tuple[str, str, str, str]:
-    """A consumer, the loc from which on it breaks with its page and share of the pool, and what it has done by this step."""
+    """Return a consumer, its size, the loc at which it breaks with its page and share of the pool, and its state at this
+    step."""
     steps = watermark_state.played(state)[: state.at + 1]
     first = watermark_state.first_issued(state, consumer.slots)
     what = number(consumer.slots)
@@ -213,7 +215,7 @@ def hit_rows(state: WatermarkState) -> list[tuple[str, str, str, str]]:
 
 
 def told(action: Action | None) -> str:
-    """An action in words."""
+    """Put an action into words."""
     if action is None:
         return "the server is empty"
     return {
@@ -225,7 +227,7 @@ def told(action: Action | None) -> str:
 
 
 def sentence(state: WatermarkState) -> str:
-    """What there is to say about the step that is looked at."""
+    """Word the facts about the selected step."""
     step = state.step
     room = f", for which the cache lets go of {', '.join(step.evicted)}" if step.evicted else ""
     live = f"The largest live loc is {number(step.largest)}" if step.runs else "No loc is live"
@@ -252,7 +254,7 @@ def legend(state: WatermarkState) -> str:
 
 
 def tables(state: WatermarkState) -> tuple[Table, ...]:
-    """Steps; consumers; and, where something is hit, what."""
+    """Make the tables: steps; consumers; and the victims, if any."""
     rows = []
     for i, step in enumerate(watermark_state.played(state)):
         over = dict.fromkeys(number(c.slots) for c in watermark_state.consumers(state.config) if step.largest >= c.slots)
@@ -277,7 +279,7 @@ def tables(state: WatermarkState) -> tuple[Table, ...]:
 
 
 def picture(state: WatermarkState) -> Picture:
-    """Scene, sentence and tables of a state."""
+    """Make the picture of a state: scene, sentence and tables."""
     first, *more = tables(state)
     return Picture(
         f"Watermark: C = {number(state.size)}, P = {state.page_size}, D = {state.dcp_size}",

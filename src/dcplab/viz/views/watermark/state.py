@@ -1,7 +1,7 @@
-"""The watermark's state: one server's geometry and what its requests do. Frozen, checked, and pure.
+"""The watermark's state: one server's geometry and its requests' actions. Frozen, checked, and pure.
 
-`played` runs the actions through the engine's own allocator; `lines` asks the engine's configurator for every buffer and bound.
-Nothing here knows a size of its own.
+`played` runs the actions through the engine's own allocator. `lines` asks the engine's configurator for every buffer and bound.
+No size is defined here.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from dcplab.viz.core.scene import number
 from dcplab.viz.core.validate import geometry, whole
 
 MOST_RANKS, MOST_LAYERS, MOST_ACTIONS, MOST_PAGES = 64, 64, 60, 1_000_000
-REPORTED = 300_000  # tokens of one of the two prompts of the report
+REPORTED = 300_000  # tokens of each of the report's two prompts
 
 
 @dataclass(frozen=True)
 class Action:
     """``kind``: "new" (a request ``name`` of ``tokens``), "free" (it finishes), "keep" (it finishes, and its whole pages stay
-    in the prefix cache), "evict" (the cache lets go of them)."""
+    in the prefix cache), or "evict" (the cache frees them)."""
 
     kind: str
     name: str
@@ -36,7 +36,8 @@ class Action:
 
 @dataclass(frozen=True)
 class WatermarkState:
-    """C, P, D, DSA layers, all that was done, and after how many actions the picture stands: ``at``, 0 for an empty server."""
+    """C, P, D, DSA layers, all actions, and ``at``: the number of actions after which the picture stands (0: an empty
+    server)."""
 
     size: int
     page_size: int
@@ -51,7 +52,7 @@ class WatermarkState:
 
     @property
     def largest(self) -> int:
-        """The largest loc that the allocator can issue."""
+        """Return the largest loc that the allocator can issue."""
         return index_spaces.largest_loc(self.size, self.page_size, self.dcp_size)
 
     @property
@@ -61,7 +62,7 @@ class WatermarkState:
 
 @dataclass(frozen=True)
 class LocRun:
-    """Locs ``first`` to ``last`` that ``name`` holds; ``kept``: as a prefix in the cache, not as a request."""
+    """Locs ``first`` to ``last`` that ``name`` holds. ``kept``: as a prefix in the cache, not as a request."""
 
     first: int
     last: int
@@ -71,7 +72,7 @@ class LocRun:
 
 @dataclass(frozen=True)
 class Held:
-    """Pages, in position order, and how many ``tokens`` lie in them."""
+    """Pages, in position order, and the number of ``tokens`` in them."""
 
     name: str
     pages: tuple[int, ...]
@@ -81,7 +82,8 @@ class Held:
 
 @dataclass(frozen=True)
 class Moment:
-    """What there is after an action. ``served``: tokens of all requests so far. ``evicted``: what had to go to make room."""
+    """The server after an action. ``served``: tokens of all requests so far. ``evicted``: cached prefixes freed to make
+    room."""
 
     action: Action | None
     held: tuple[Held, ...]
@@ -92,15 +94,15 @@ class Moment:
 
     @property
     def largest(self) -> int:
-        """The largest live loc, -1 if there is none."""
+        """Return the largest live loc, -1 if there is none."""
         return max((r.last for r in self.runs), default=-1)
 
 
 @dataclass(frozen=True)
 class Consumer:
-    """Who meets raw locs. ``defect``: the switch of `engine.defects` with which it is built, "" for the right one.
+    """A user of raw locs. ``defect``: the switch of `engine.defects` that builds it, "" for the right one.
 
-    ``buffers``: the buffer of its first and of its last layer, which need not have the same neighbour; none for a check.
+    ``buffers``: the buffers of its first and its last layer, whose neighbours may differ. None for a check.
     """
 
     name: str
@@ -111,7 +113,7 @@ class Consumer:
 
 @dataclass(frozen=True)
 class Overwrite:
-    """What a write to ``buffer`` at ``loc`` changes: ``parts`` are ``(region, first byte of it, last)``."""
+    """The bytes that a write to ``buffer`` at ``loc`` changes. ``parts``: ``(region, first byte of it, last)``."""
 
     buffer: str
     loc: int
@@ -125,7 +127,8 @@ class Overwrite:
 
 
 def make(size=12, page_size=4, dcp_size=2, layers=2) -> WatermarkState:
-    """A server with the scripted requests, all of them played. ``ValueError`` with one sentence for what cannot be drawn."""
+    """Make a server on which all scripted requests have been played. Raises ``ValueError`` with one sentence for values that
+    cannot be drawn."""
     dcp_size, page_size = geometry(dcp_size, page_size)
     size, layers = whole(size, "C (size)", 1), whole(layers, "layers", 1)
     if size < page_size:
@@ -140,12 +143,12 @@ def make(size=12, page_size=4, dcp_size=2, layers=2) -> WatermarkState:
 
 
 def emptied(state: WatermarkState) -> WatermarkState:
-    """The same server before anything happens."""
+    """Return the same server before any action."""
     return replace(state, actions=(), at=0)
 
 
 def with_all(state: WatermarkState, requests) -> WatermarkState:
-    """The state after a list of what happens: a number of tokens, "free A", "keep A" or "evict"."""
+    """Return the state after a list of events: a number of tokens, "free A", "keep A" or "evict"."""
     if isinstance(requests, str) or not hasattr(requests, "__iter__"):
         raise ValueError(f"requests must be a list such as [8, 'free A', 8, 'keep B'], not {requests!r}.")
     for item in requests:
@@ -160,16 +163,16 @@ def with_all(state: WatermarkState, requests) -> WatermarkState:
 
 
 def script(state: WatermarkState) -> tuple[Action, ...]:
-    """Twice a request comes and is freed. Then two are kept, and a last one takes what is left.
+    """Return the script: twice a request comes and is freed, then two are kept, and a last one takes the rest.
 
-    Prompts have 300,000 tokens, as the report's, where three of them fit; else one page.
+    Prompts have 300,000 tokens, as in the report, if three of them fit; else one page.
     """
     width, pages = state.config.width, state.config.pages
     tokens = REPORTED if REPORTED >= width and 3 * -(-REPORTED // width) <= pages else width
     each = -(-tokens // width)
     actions = [a for name in "AB" for a in (Action("new", name, tokens), Action("free", name))]
     actions += [Action("new", "C", tokens), Action("keep", "C")]
-    left = pages - tokens // width  # the cache holds whole pages only
+    left = pages - tokens // width  # the cache keeps whole pages only
     if left >= each:
         actions += [Action("new", "D", tokens)]
         left -= each
@@ -179,7 +182,7 @@ def script(state: WatermarkState) -> tuple[Action, ...]:
 
 
 def with_action(state: WatermarkState, action: Action) -> WatermarkState:
-    """The state in which one thing more is done at ``at``; what came after is dropped."""
+    """Return the state with one more action at ``at``. Later actions are dropped."""
     if action.kind == "new":
         whole(action.tokens, "a request's tokens", 1)
     if state.at >= MOST_ACTIONS:
@@ -190,14 +193,14 @@ def with_action(state: WatermarkState, action: Action) -> WatermarkState:
 
 
 def with_request(state: WatermarkState, tokens) -> WatermarkState:
-    """A new request of ``tokens`` tokens, with the first free letter."""
+    """Return the state with a new request of ``tokens`` tokens, named by the first free letter."""
     used = sum(a.kind == "new" for a in state.actions[: state.at])
     name = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[used % 26] + str(used // 26 + 1 if used >= 26 else "")
     return with_action(state, Action("new", name, whole(tokens, "a request's tokens", 1)))
 
 
 def with_eviction(state: WatermarkState) -> WatermarkState:
-    """The prefix cache lets go of what it has kept longest."""
+    """Return the state in which the prefix cache frees its oldest prefix."""
     kept = next((h for h in state.step.held if h.kept), None)
     if kept is None:
         raise ValueError("the prefix cache is empty, so nothing can be evicted.")
@@ -205,7 +208,7 @@ def with_eviction(state: WatermarkState) -> WatermarkState:
 
 
 def looked_at(state: WatermarkState, at) -> WatermarkState:
-    """The state at another step."""
+    """Return the state at another step."""
     at = whole(at, "the step")
     if at > len(state.actions):
         raise ValueError(f"there are {len(state.actions)} steps, and no step {at}.")
@@ -230,12 +233,12 @@ def _played(size: int, page_size: int, dcp_size: int, actions: tuple[Action, ...
 
 
 def played(state: WatermarkState) -> tuple[Moment, ...]:
-    """Every step, the empty server first. ``ValueError`` where an action cannot be done."""
+    """Return every step, the empty server first. Raises ``ValueError`` if an action is impossible."""
     return _played(state.size, state.page_size, state.dcp_size, state.actions)
 
 
 def _admitted(allocator: PagedAllocator, held: list[Held], action: Action, evicted: list[str]) -> Held:
-    """Pages for a new request. Where they are short, the cache lets go of what it has kept longest, as a server does."""
+    """Allocate pages for a new request. If they are short, the cache frees its oldest prefixes, as a server does."""
     pages: list[int] = []
     while not allocator.grow(pages, action.tokens):
         kept = next((h for h in held if h.kept), None)
@@ -252,7 +255,7 @@ def _admitted(allocator: PagedAllocator, held: list[Held], action: Action, evict
 
 
 def _gone(allocator: PagedAllocator, held: list[Held], action: Action) -> list[Held]:
-    """What is held after a request finished or the cache let go."""
+    """Return the holders after a request finished or the cache freed a prefix."""
     found = next((h for h in held if h.name == action.name and h.kept == (action.kind == "evict")), None)
     if found is None:
         raise ValueError(f"{action.name} is not {'in the prefix cache' if action.kind == 'evict' else 'running'}.")
@@ -268,7 +271,7 @@ def _gone(allocator: PagedAllocator, held: list[Held], action: Action) -> list[H
 
 @functools.lru_cache(maxsize=256)
 def _runs(size: int, page_size: int, dcp_size: int, held: Held) -> tuple[LocRun, ...]:
-    """The locs of what is held, ascending, neighbours joined: a prompt of 586 pages is mostly one run."""
+    """Return a holder's locs, ascending, neighbours joined: a prompt of 586 pages is mostly one run."""
     allocator = PagedAllocator(size, page_size, dcp_size)
     pages, tail = held.pages, (held.tokens - 1) % allocator.width
     jumps = (torch.tensor(pages).diff() != 1).nonzero().flatten().add(1).tolist()
@@ -285,13 +288,13 @@ def _runs(size: int, page_size: int, dcp_size: int, held: Held) -> tuple[LocRun,
 
 @functools.lru_cache(maxsize=64)
 def layout(config: ServerConfig, defect: str) -> Arena:
-    """A rank's memory with one defect, as the engine places it, without its bytes and without canary bands."""
+    """Lay out a rank's memory with one defect, as the engine places it, without bytes and without canary bands."""
     return Arena(configurator.specs(config, {defect}), "meta", canary=0, tail=configurator.tail_bytes(config))
 
 
 @functools.lru_cache(maxsize=64)
 def consumers(config: ServerConfig) -> tuple[Consumer, ...]:
-    """Everyone who meets raw locs, each wrong way before the right one."""
+    """Return all users of raw locs, each wrong way before the right one."""
     size, page, d = config.size, config.page_size, config.dcp_size
     last = config.layers - 1
 
@@ -318,30 +321,31 @@ def consumers(config: ServerConfig) -> tuple[Consumer, ...]:
 
 
 def _server(config: ServerConfig, buffer: str) -> ServerConfig:
-    """The server that a consumer belongs to: only a draft's has a draft."""
+    """Return the server of a consumer. Only a draft's server has a draft."""
     return replace(config, draft_tokens=1) if buffer.startswith("draft") else config
 
 
 def crossed(consumer: Consumer, steps: tuple[Moment, ...]) -> int | None:
-    """The first step at which a live loc lies at or beyond what the consumer has."""
+    """Return the first step with a live loc at or beyond the consumer's size."""
     return next((i for i, step in enumerate(steps) if step.largest >= consumer.slots), None)
 
 
 def first_issued(state: WatermarkState, slots: int) -> int | None:
-    """The smallest loc outside ``slots`` that the allocator can issue; None if all fit. Page 0 is never issued."""
+    """Return the smallest loc outside ``slots`` that the allocator can issue, or None if all fit. Page 0 is never issued."""
     loc = max(slots, state.config.width)
     return loc if loc <= state.largest else None
 
 
 def first_outside(step: Moment, slots: int) -> int | None:
-    """The smallest live loc that lies outside ``slots``."""
+    """Return the smallest live loc outside ``slots``."""
     return next((max(r.first, slots) for r in step.runs if r.last >= slots), None)
 
 
 def hits(state: WatermarkState, consumer: Consumer) -> tuple[Overwrite, ...]:
-    """What the live locs outside a consumer's buffers land in at the step that is looked at.
+    """Return the victims of the live locs outside a consumer's buffers at the selected step.
 
-    Of the first layer the smallest and the largest such loc, of the last layer, which has another neighbour, the largest.
+    Taken are the smallest and the largest such loc in the first layer, and the largest in the last layer, which has another
+    neighbour.
     """
     low, high = first_outside(state.step, consumer.slots), state.step.largest
     if low is None:
@@ -350,13 +354,13 @@ def hits(state: WatermarkState, consumer: Consumer) -> tuple[Overwrite, ...]:
     for i, name in enumerate(consumer.buffers):
         arena = layout(_server(state.config, name), consumer.defect)
         buffer = arena.buffers[name]
-        # Page by page a buffer may hold a little more than its consumer's other one.
+        # A buffer of whole pages may hold a little more than the other buffer of its consumer.
         found += [_hit(arena, buffer, loc) for loc in dict.fromkeys((high,) if i else (low, high)) if loc >= buffer.slots]
     return tuple(found)
 
 
 def _hit(arena: Arena, buffer: Buffer, loc: int) -> Overwrite:
-    """Where the bytes of ``loc`` lie: a row of c-KV, or an index-K key (its scale lies at the end of its page)."""
+    """Find the bytes of ``loc``: a row of c-KV, or an index-K key (its scale lies at the end of its page)."""
     first = slot_address(buffer, loc)
     last = first + (configurator.INDEX_DIM if "index_k" in buffer.name else buffer.spec.row_bytes) - 1
     parts = [

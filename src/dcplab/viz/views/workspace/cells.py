@@ -1,4 +1,5 @@
-"""Cells of buffers, in one line that wraps (`strip`) or a line a rank (`grid`), with bars above that say whose they are."""
+"""Draws cells of buffers, in one line that wraps (`strip`) or a line a rank (`grid`), with bars above that name their
+owners."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ BAR, CELL, LANE = 18, 34, 9  # heights of a bar and of a cell; the free lane bet
 
 @dataclass(frozen=True)
 class BufferCell:
-    """What a buffer holds at an index. ``request`` None: no token. ``loc``: can be selected. ``wrong``: a wrong id led here."""
+    """The content of a buffer at an index. ``request`` None: no token. ``loc``: can be selected. ``wrong``: a wrong id led
+    here."""
 
     text: str = ""
     sub: str = ""
@@ -27,7 +29,7 @@ GARBAGE = BufferCell("?", "garbage", hover="no token: whatever lay there")
 
 
 def width_of(cells: Iterable[BufferCell], least: float = 40) -> float:
-    """One width for all cells: enough for the longest text."""
+    """Return one width for all cells: enough for the longest text."""
     return max([least, *(max(text_width(c.text) + 8, text_width(c.sub, 10) + 5) for c in cells)])
 
 
@@ -38,8 +40,11 @@ def label_width(labels: Iterable[str]) -> float:
 def strip(
     x: float, y: float, label: str, labels: float, width: float, cells: Sequence[BufferCell], spans: Sequence[tuple[str, int]]
 ) -> tuple[list[Box], float]:
-    """One buffer: an index above each cell, and above these bars for ``spans``, (name, how many cells), that cover it from its
-    start. ``labels`` is the width of the labels' column. Gives boxes and the y below them."""
+    """Draw one buffer: an index above each cell, and above these, bars for ``spans``, (name, number of cells), from its start
+    on.
+
+    ``labels``: the width of the labels' column. Returns boxes and the y below them.
+    """
     left = x + labels + 2 * GAP
     names = [name for name, count in spans for _ in range(count)]
     boxes: list[Box] = []
@@ -64,7 +69,7 @@ def grid(
     spans: Sequence[tuple[str, int]],
     first: int = 0,
 ) -> tuple[list[Box], float]:
-    """A buffer a rank: ranks down, rows across, ``first`` the row of the first column. Bars as for `strip`."""
+    """Draw a buffer a rank: ranks down, rows across, ``first`` the row of the first column. Bars as for `strip`."""
     left = x + labels + 2 * GAP
     names = [name for name, count in spans for _ in range(count)]
     boxes: list[Box] = []

@@ -1,4 +1,4 @@
-"""Two static figures of an extend's buffers by position, without words: the gathered shards, and the two layouts."""
+"""Draws two static figures of an extend's buffers by position, without words: the gathered shards, and the two layouts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_CELLS, MOST_REQUESTS, MOST_RANKS = 96, 8, 16
 
 @drawn
 def shards_picture(prefix_lens, start_positions=None, dcp_size: int = 4) -> Picture:
-    """The all-gathered shards of a batch's prefixes, padding hatched, and the prefixes un-interleaved below.
+    """Draw the all-gathered shards of a batch's prefixes, padding hatched, and the prefixes un-interleaved below.
 
     ``prefix_lens``: tokens of each prefix, 0 allowed. ``start_positions``: the position of each prefix's first token, 0 by
     default. ``dcp_size``: D. At most 8 requests, and 96 gathered rows in all.
@@ -34,7 +34,7 @@ def shards_picture(prefix_lens, start_positions=None, dcp_size: int = 4) -> Pict
     if not sum(rows):
         raise ValueError("no request has a prefix, so nothing is gathered.")
     tokens = [(i, s + k) for i, (n, s) in enumerate(zip(lens, starts, strict=True)) for k in range(n)]
-    # Which cell of the shards each token is read from: the engine's own assembly, of the cells' numbers.
+    # The engine's own assembly, run on the cells' numbers, tells from which cell of the shards each token is read.
     numbers = torch.arange(dcp_size * sum(rows)).view(dcp_size, -1, 1)
     none = torch.zeros(len(lens), dtype=torch.int64)
     given = torch.tensor([lens, starts], dtype=torch.int64)
@@ -62,10 +62,10 @@ def shards_picture(prefix_lens, start_positions=None, dcp_size: int = 4) -> Pict
 
 @drawn
 def workspace_picture(prefix_lens, extend_lens) -> Picture:
-    """The two layouts of prefixes and new tokens, A ``[p0 e0 p1 e1]`` and B ``[p0 p1 e0 e1]``, with the index of every token.
+    """Draw the two layouts of prefixes and new tokens, A ``[p0 e0 p1 e1]`` and B ``[p0 p1 e0 e1]``, with the index of every
+    token.
 
-    ``prefix_lens``, ``extend_lens``: tokens of each request that are cached, and new ones; 0 allowed. At most 8 requests and 96
-    tokens.
+    ``prefix_lens``, ``extend_lens``: cached and new tokens of each request, 0 allowed. At most 8 requests and 96 tokens.
     """
     old, new = whole_list(prefix_lens, "prefix_lens", 0), whole_list(extend_lens, "extend_lens", 0)
     _refuse(old, new, "extend_lens")

@@ -1,4 +1,4 @@
-"""The live workspace: controls and a figure over `workspace_state` and `workspace_scene`."""
+"""Shows the live workspace: controls and a figure over `workspace.state` and `workspace.scene`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from dcplab.viz.views.workspace.state import MOST_RANKS, USES, WorkspaceState
 
 
 def workspace(requests=None, dcp_size=2, page_size=2, request=None, position=None, use="ragged") -> Workspace | Picture:
-    """From the shards of a batch's prefixes to the ragged workspace, with one top-k index followed. Live where a kernel runs.
+    """Show the way from the shards of a batch's prefixes to the ragged workspace, and follow one top-k index. Live where a
+    kernel runs.
 
     ``requests``: a mapping of a name to (cached words, new words), two texts; at most 4 requests and 24 words. ``dcp_size`` D,
-    ``page_size`` P. ``request``, ``position``: the token that top-k picked, by name and place. ``use``: what its id is used
-    as: ragged, row (both right), position, loc, prefix, layout, raw, pool (each wrong in its way).
+    ``page_size`` P. ``request``, ``position``: the token that top-k picked, by name and place. ``use``: the way in which its id
+    is used: ragged, row (both right), position, loc, prefix, layout, raw, pool (each wrong in its way).
     """
     try:
         state = workspace_state.make(requests, dcp_size, page_size, request, position, use)
@@ -38,7 +39,7 @@ class _Live(live.Live):
         after = control(w.Button, "position + 1", "next position", 105)
         uses = [(use.says, key) for key, use in USES.items()]
         self.use = control(w.Dropdown, "used as", "which id of the token is given to which buffer", 370, 55, options=uses)
-        other = control(w.Button, "next use", "use the id in the next way", 90)  # in a list JupyterLab keeps the arrow keys
+        other = control(w.Button, "next use", "use the id in the next way", 90)  # JupyterLab would take a list's arrow keys
         self.cached = control(w.IntText, "cached", "tokens of this request that are cached; the others are new", 130, 55)
         self.d = control(w.IntSlider, "D", "DCP group size", 200, 20, min=1, max=max(4, min(MOST_RANKS, state.dcp_size)))
         self.request.observe(self.guarded(lambda: workspace_state.with_token(self.state, self.request.value, 0)), "value")
@@ -75,6 +76,6 @@ class _Live(live.Live):
 
 
 class Workspace(live.View):
-    """What `workspace` returns; see `live.View`."""
+    """The return value of `workspace`; see `live.View`."""
 
     name, scenes, shell = "workspace", workspace_scene, _Live

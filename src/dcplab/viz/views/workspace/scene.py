@@ -1,4 +1,4 @@
-"""The workspace widget's picture: c-KV of every rank, the gathered shards, layout B, the workspace, and one token's way."""
+"""Draws the workspace widget: c-KV of every rank, the gathered shards, layout B, the workspace, and one token's way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = ("c-KV row", "gathered row", "layout B", "workspace", "rank 0")
 
 
 def scene(state: WorkspaceState) -> Scene:
-    """Four blocks, top to bottom, then what both transforms say of the followed token and where its id leads."""
+    """Draw four blocks, top to bottom, then both transforms of the followed token and the place that its id leads to."""
     made, found = ws.buffers(state), ws.landing(state)
     cells = [_cell(state, n) for n in range(len(state.tokens))]
     width = width_of([*cells, GARBAGE])
@@ -63,7 +63,8 @@ def _cell(state: WorkspaceState, n: int) -> BufferCell:
 
 
 def _journey(state: WorkspaceState, blocks: list[list[Box]]) -> tuple[Line, ...]:
-    """From block to block: out below a cell, along the right edge, and in above the next one. A new token is not gathered."""
+    """Draw lines from block to block: out below a cell, along the right edge, and in above the next. A new token is not
+    gathered."""
     loc = state.followed.locs[state.position]
     stops = [b for block in blocks for b in block if b.loc == loc]
     edge = max(b.x + b.w for block in blocks for b in block)
@@ -93,13 +94,13 @@ def _words(state: WorkspaceState, found: Landing, y: float) -> list[Box]:
 
 
 def name(state: WorkspaceState, token: int) -> str:
-    """A token as the pictures call it: B1 'cat'."""
+    """Name a token as the pictures do: B1 'cat'."""
     i, p = state.tokens[token]
     return f"{state.requests[i].name}{p} '{state.requests[i].words[p]}'"
 
 
 def paged(state: WorkspaceState) -> str:
-    """The PAGED transform of the followed token, in numbers."""
+    """Word the PAGED transform of the followed token, in numbers."""
     loc, d = ws.loc_of(state), state.dcp_size
     table = f"req_to_token[{state.followed.name}][{state.position}] = loc {number(loc)}"
     owner, row = index_spaces.owner_rank(loc, d), index_spaces.local_row(loc, d)
@@ -107,13 +108,13 @@ def paged(state: WorkspaceState) -> str:
 
 
 def ragged(state: WorkspaceState) -> str:
-    """The RAGGED transform of the followed token, in numbers."""
+    """Word the RAGGED transform of the followed token, in numbers."""
     first = ws.buffers(state).cu_seqlens_k[state.request]
     return f"cu_seqlens_k[{state.followed.name}] + {state.position} = {first} + {state.position} = {ws.ragged_of(state)}"
 
 
 def lands(state: WorkspaceState, found: Landing) -> str:
-    """What the id is used as, and what lies there."""
+    """Word the use of the id, and the token found there."""
     where = f"row {number(found.index)} of rank {found.rank}" if found.rank is not None else f"row {number(found.index)}"
     if found.right:
         luck = "" if found.use in ("ragged", "row") else ", by luck"
@@ -146,7 +147,7 @@ def legend(state: WorkspaceState) -> str:
 
 
 def tables(state: WorkspaceState) -> tuple[Table, ...]:
-    """Every use of the followed token's id, and every token's indices."""
+    """Make the tables: every use of the followed token's id, and every token's indices."""
     uses = []
     for use in USES:
         found = ws.landing(state, use)
@@ -174,7 +175,7 @@ def _verdict(state: WorkspaceState, found: Landing) -> str:
 
 
 def picture(state: WorkspaceState) -> Picture:
-    """Scene, sentence and tables of a state, with the followed token marked everywhere."""
+    """Make the picture of a state: scene, sentence and tables, with the followed token marked everywhere."""
     first, second = tables(state)
     return Picture(
         f"From shards to the workspace: D = {state.dcp_size}, {len(state.requests)} requests",

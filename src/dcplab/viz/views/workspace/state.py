@@ -1,7 +1,7 @@
-"""The workspace widget's state: a batch of requests, split into what is cached and what is new, and one token that is followed.
+"""The workspace widget's state: a batch of requests with cached and new tokens, and one token that is followed.
 
-Every index here comes from the engine's own functions (`engine.ops`, `engine.spaces`, the allocator), and every buffer is
-made by them, of token numbers in place of c-KV rows. Frozen, checked, and pure. Positions count from 0 in every request.
+Every index comes from the engine's own functions (`engine.ops`, `engine.index_spaces`, the allocator). They make every buffer
+too, from token numbers in place of c-KV rows. Frozen, checked, and pure. Positions count from 0 in every request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REQUESTS = {"A": ("the red fox hides in", "an old barn"), "B": ("a cat sat", "by
 
 @dataclass(frozen=True)
 class PlacedRequest:
-    """``words[position]`` and ``locs[position]``; the first ``cached`` positions are the prefix, the others are new."""
+    """``words[position]`` and ``locs[position]``. The first ``cached`` positions are the prefix, the others are new."""
 
     name: str
     words: tuple[str, ...]
@@ -35,7 +35,7 @@ class PlacedRequest:
 
 @dataclass(frozen=True)
 class WorkspaceState:
-    """D, P and the requests; the token that is followed (``position`` of requests[``request``]); what is done with its id."""
+    """D, P and the requests; the followed token (``position`` of requests[``request``]); the use of its id."""
 
     dcp_size: int
     page_size: int
@@ -50,7 +50,7 @@ class WorkspaceState:
 
     @property
     def tokens(self) -> tuple[tuple[int, int], ...]:
-        """``(request, position)`` of every token: its place in here is its number in the buffers."""
+        """Return ``(request, position)`` of every token. A token's place in this list is its number in the buffers."""
         return tuple((i, p) for i, r in enumerate(self.requests) for p in range(len(r.words)))
 
     def column(self, values) -> torch.Tensor:
@@ -59,9 +59,11 @@ class WorkspaceState:
 
 @dataclass(frozen=True)
 class Buffers:
-    """What the batch's tokens go through, as token numbers or `NOBODY`. ``pools[rank][row]`` c-KV, ``gathered[rank][row]`` the
-    padded shards, ``prefixes`` un-interleaved, ``workspace`` in layout A ``[p0 e0 p1 e1]``, ``other`` in layout B
-    ``[p0 p1 e0 e1]``; ``shard_rows`` rows of each request in a shard."""
+    """The buffers that the batch's tokens pass through, as token numbers or `NOBODY`.
+
+    ``pools[rank][row]``: c-KV. ``gathered[rank][row]``: the padded shards. ``prefixes``: un-interleaved. ``workspace``: layout
+    A ``[p0 e0 p1 e1]``. ``other``: layout B ``[p0 p1 e0 e1]``. ``shard_rows``: rows of each request in a shard.
+    """
 
     pools: tuple[tuple[int, ...], ...]
     gathered: tuple[tuple[int, ...], ...]
@@ -73,7 +75,8 @@ class Buffers:
 
 
 def make(requests=None, dcp_size=2, page_size=2, request=None, position=None, use="ragged") -> WorkspaceState:
-    """The state for the arguments of `workspace`. ``ValueError``, one sentence, for what cannot be drawn."""
+    """Make the state for the arguments of `workspace`. Raises ``ValueError`` with one sentence for values that cannot be
+    drawn."""
     dcp_size, page_size = _ranks(dcp_size), whole(page_size, "P (page_size)", 1)
     if page_size > 64:
         raise ValueError(f"P is {page_size}, and the picture shows pages of at most 64 rows.")
@@ -90,7 +93,7 @@ def make(requests=None, dcp_size=2, page_size=2, request=None, position=None, us
 
 
 def with_token(state: WorkspaceState, request: int, position) -> WorkspaceState:
-    """The state that follows another token."""
+    """Return the state that follows another token."""
     position, held = whole(position, "the position"), state.requests[request]
     if not held.words:
         raise ValueError(f"request {held.name} has no token to follow.")
@@ -100,7 +103,7 @@ def with_token(state: WorkspaceState, request: int, position) -> WorkspaceState:
 
 
 def with_cached(state: WorkspaceState, cached) -> WorkspaceState:
-    """The state in which the followed request has another number of cached tokens."""
+    """Return the state in which the followed request has another number of cached tokens."""
     cached, held = whole(cached, "cached"), state.followed
     if cached > len(held.words):
         raise ValueError(f"request {held.name} has {len(held.words)} tokens, so {cached} of them cannot be cached.")
@@ -109,28 +112,28 @@ def with_cached(state: WorkspaceState, cached) -> WorkspaceState:
 
 
 def with_ranks(state: WorkspaceState, dcp_size) -> WorkspaceState:
-    """The state on another number of ranks: the allocator's pages are wider, so every loc is another one."""
+    """Return the state on another number of ranks. The allocator's pages get wider, so every loc changes."""
     given = [(r.name, r.words, r.cached) for r in state.requests]
     dcp_size = _ranks(dcp_size)
     return replace(state, dcp_size=dcp_size, requests=_placed(given, dcp_size, state.page_size))
 
 
 def with_use(state: WorkspaceState, use) -> WorkspaceState:
-    """The state in which the followed token's id is used in another way: a key of `USES`."""
+    """Return the state in which the followed token's id is used in another way: a key of `USES`."""
     if use not in USES:
         raise ValueError(f"there is no use {use!r}; there are {', '.join(USES)}.")
     return replace(state, use=use)
 
 
 def with_next_use(state: WorkspaceState) -> WorkspaceState:
-    """The state with the next of `USES`, the first after the last."""
+    """Return the state with the next of `USES`; the first follows the last."""
     keys = list(USES)
     return with_use(state, keys[(keys.index(state.use) + 1) % len(keys)])
 
 
 @functools.lru_cache(maxsize=8)
 def buffers(state: WorkspaceState) -> Buffers:
-    """Everything on the way into the workspace. The shards hold what each rank reads of its own pool at its own rows."""
+    """Fill every buffer on the way into the workspace. A shard holds the rows that its rank reads from its own pool."""
     d, requests = state.dcp_size, state.requests
     table = req_to_token(state)
     numbers = {token: n for n, token in enumerate(state.tokens)}
@@ -168,25 +171,26 @@ def buffers(state: WorkspaceState) -> Buffers:
 
 
 def req_to_token(state: WorkspaceState) -> torch.Tensor:
-    """``[requests, longest]``: the loc of each position, 0 behind a request's last."""
+    """Return ``[requests, longest]``: the loc of each position, 0 behind a request's last."""
     longest = max(len(r.locs) for r in state.requests)
     return torch.stack([state.column([*r.locs, *[0] * (longest - len(r.locs))]) for r in state.requests])
 
 
 def loc_of(state: WorkspaceState) -> int:
-    """PAGED: the followed token's loc, by the engine's transform."""
+    """Return the PAGED id, the followed token's loc, by the engine's transform."""
     return int(ops.topk_to_paged(state.column([state.position])[None], state.column([state.request]), req_to_token(state)))
 
 
 def ragged_of(state: WorkspaceState, cu=None) -> int:
-    """RAGGED: the followed token's ragged index, by the engine's transform, on ``cu`` (the batch's ``cu_seqlens_k``)."""
+    """Return the RAGGED id, the followed token's ragged index, by the engine's transform on ``cu`` (the batch's
+    ``cu_seqlens_k``)."""
     cu = buffers(state).cu_seqlens_k if cu is None else cu
     return int(ops.topk_to_ragged(state.column([state.position])[None], state.column([state.request]), state.column(cu)))
 
 
 @dataclass(frozen=True)
 class Use:
-    """A way to use an id of the followed token: ``says`` what is given to what; ``buffer`` is workspace, layout B, or c-KV."""
+    """A way to use an id of the followed token. ``says``: the id and its user. ``buffer``: workspace, layout B, or c-KV."""
 
     says: str
     buffer: str
@@ -225,8 +229,10 @@ USES = {
 
 @dataclass(frozen=True)
 class Landing:
-    """Where an id of the followed token leads: ``index`` of ``buffer`` (rank ``rank`` of c-KV), which has ``rows``; ``token``
-    is the number of the token there, None if there is none."""
+    """The place that an id of the followed token leads to: ``index`` of ``buffer`` (of ``rank``, for c-KV), which has ``rows``.
+
+    ``token``: the number of the token there, or None if there is none.
+    """
 
     use: str
     index: int
@@ -238,7 +244,7 @@ class Landing:
 
 
 def landing(state: WorkspaceState, use: str | None = None) -> Landing:
-    """What lies where the followed token's id leads, used as ``use`` says (by default as the state does)."""
+    """Find the token that the followed token's id leads to, used as ``use`` says (by default as the state does)."""
     use = state.use if use is None else use
     way, made = USES[use], buffers(state)
     rank = index_spaces.owner_rank(loc_of(state), state.dcp_size) if way.buffer == "c-KV" else None
@@ -257,7 +263,7 @@ def _ranks(dcp_size) -> int:
 
 
 def _requests(requests) -> list[tuple[str, tuple[str, ...], int]]:
-    """``(name, words, how many are cached)`` from a mapping of a name to (cached words, new words)."""
+    """Parse ``(name, words, number cached)`` from a mapping of a name to (cached words, new words)."""
     if not isinstance(requests, Mapping) or not requests:
         raise ValueError("requests must map a name to two texts: the cached words and the new ones.")
     if len(requests) > MOST_REQUESTS:
@@ -277,7 +283,8 @@ def _requests(requests) -> list[tuple[str, tuple[str, ...], int]]:
 
 
 def _placed(given, dcp_size: int, page_size: int) -> tuple[PlacedRequest, ...]:
-    """The requests with their locs. They grew side by side, page by page, the last one first: none has its pages in a row."""
+    """Give the requests their locs. They grow side by side, page by page, the last one first, so none has its pages in a
+    row."""
     width = index_spaces.widened_page(page_size, dcp_size)
     pages: list[list[int]] = [[] for _ in given]
     allocator = PagedAllocator(page_size * (MOST_TOKENS + MOST_REQUESTS), page_size, dcp_size)
