@@ -104,7 +104,7 @@ def call(part: Part, program: Program, case: Case | Launch, mode: str, note: Not
     if raised := record.get("raised"):
         raise CourseError(f"It raised {raised['type']}: {raised['message']}{sentences.place(raised['line'], program)}")
     outside = [sentences.of_event(event, ()) for event in record["events"] if event["kind"] == "outside"]
-    said = "\n".join([*outside, *filter(None, [trial.stdout.rstrip()])])
+    said = "\n".join([*outside, *sentences.of_notes(trial), *filter(None, [trial.stdout.rstrip()])])
     if not isinstance(case, Launch):
         return record["returned"], said
     written = record["written"]

@@ -62,7 +62,7 @@ def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
         module = types.ModuleType(path.stem)
         module.__file__ = str(path)
         sys.modules[path.stem] = module
-        exec(compile(source, str(path), "exec"), vars(module))
+        exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
         functions |= {name: getattr(module, name) for name in PARTS[part]}
     return functions
 

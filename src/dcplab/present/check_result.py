@@ -109,8 +109,9 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             return _Told(f"Not judged here: {shown}")
         case "passed":
             also = f"; it compiles for {TARGET}" if j.compiled else ""
-            more = f" {drawn.elsewhere} more can only be judged {_other(j.mode)}." if drawn.elsewhere else ""
-            return _Told(f"Right on all {len(drawn.cases)} cases{also}.{more}")
+            more = [f"{drawn.elsewhere} more can only be judged {_other(j.mode)}."] if drawn.elsewhere else []
+            right = f"Right on all {len(drawn.cases)} cases{also}."
+            return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]))
     case = drawn.cases[j.shown.number]
     return _Told(
         first=j.wrong.says if j.wrong else shown,
@@ -143,6 +144,9 @@ def _message(judgement: Judgement, told: _Told, points: float, versions: Mapping
         lines += ["", *textwrap.wrap(f"Ask yourself: {told.question}", WIDTH)]
     if outcome in FAILED:
         lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
+    if judgement.trial and (printed := judgement.trial.stdout.rstrip()):
+        count = printed.count("\n") + 1
+        lines += [f'It printed {count} line{"s" * (count > 1)}, which lab.explain("{part.id}") shows.']
     seed = judgement.case_seed
     whose = [f"The answer is about the cases of seed {seed}."] if seed is not None else []
     lines += ["", *whose, conditions(judgement.seed, judgement.mode, versions)]

@@ -21,6 +21,10 @@ DOUBTS = {
     "logic": "Triton's CPU interpreter keeps one side of `and` or `or` between blocks: join masks with & and |.",
     "loop": "Triton {} cannot interpret a loop whose bound is loaded at run time; Triton 3.7.1 and a GPU can.",
 }
+_PASSED_OVER = {
+    "compile": "torch.compile was passed over: the function ran as it is.",
+    "configurations": "Of its {} configurations the first was run: a GPU chooses.",
+}
 _TOUCHED = {
     "changed": "It changes `{}`, which it may only read.",
     "shares": "Its result shares memory with `{}`: it must be a tensor of its own.",
@@ -109,6 +113,12 @@ def of_end(trial: Trial) -> str:
     else:
         end = f"exit status {trial.exit}" if trial.exit is not None else "no exit status"
     return _ENDED.get(trial.status, f"It ended the whole process ({end}).")
+
+
+def of_notes(trial: Trial) -> list[str]:
+    """What the child passed over, each once."""
+    notes = dict.fromkeys(tuple(note) for record in trial.records.values() for note in record.get("notes", ()))
+    return [_PASSED_OVER[what].format(count) for what, count in notes]
 
 
 def of_load(error: Mapping[str, Any], program: Program) -> str:

@@ -53,7 +53,7 @@ def compiles(
     program: Program, part: Part, packed: Sequence[Mapping[str, Any]], wall_s: float
 ) -> tuple[bool, Mapping[str, Any] | None]:
     """Compile every launch for sm_90; no GPU needed. Returns (True, None), (False, error) if Triton refused, or (False, None)
-    if unknown: autotuned, or too slow."""
+    if unknown: too slow."""
     trial = _attempt([program], part, packed, "compile", wall_s, None)[0]
     raised = trial.load_error or next((record["raised"] for record in trial.records.values() if "raised" in record), None)
     return len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values()), raised

@@ -7,6 +7,8 @@ assistant, from passing without learning.
 
 from __future__ import annotations
 
+import bdb
+import builtins
 import os
 import re
 import sys
@@ -23,8 +25,16 @@ _PROCESSES = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.
 _FILES = {"open", "os.listdir", "os.scandir", "os.chdir", "shutil.copyfile", "os.rename", "os.link", "os.symlink"}
 
 
+NOBODY = "Nobody can answer a question in a check: print instead, or call it with lab.run."
+
+
 class Refused(PermissionError):
     """Raised for an answer that steps over a rail. Its message is a sentence."""
+
+
+def nobody_answers(*_: object, **__: object) -> None:
+    """Stands for `input`, `breakpoint` and a debugger's `set_trace`."""
+    raise Refused(NOBODY)
 
 
 def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) -> None:
@@ -54,6 +64,7 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
             if (refusal := _import(name, may_import)) and _by_answer(mine):
                 raise Refused(refusal)
 
+    builtins.input = sys.breakpointhook = bdb.Bdb.set_trace = nobody_answers
     sys.addaudithook(hook)
     sys.meta_path.insert(0, Finder)
     for name in list(sys.modules):  # a loaded module is not looked up again, and is an attribute of its package

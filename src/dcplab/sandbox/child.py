@@ -24,10 +24,11 @@ from typing import Any
 import torch
 
 from dcplab import codec, ended
-from dcplab.sandbox import audit_hook
+from dcplab.sandbox import audit_hook, passed_over
 from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
+from dcplab.sandbox.kernels.decorators import is_kernel
 from dcplab.sandbox.kernels.interpreter_limits import watched
 
 RECORD_LIMIT = 64 << 20
@@ -43,6 +44,7 @@ def main(job_fd: int, result_fd: int) -> None:
     if job["mode"] == "cpu":
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
     builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may expect
+    passed_over.install(interpret=job["mode"] == "cpu")
     folder = Path(job["scratch"])
     os.chdir(folder)  # files that an answer writes without a path vanish with the run
     audit_hook.install(folder, job["forbidden"], job["may_import"])
@@ -68,11 +70,11 @@ def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[
         module = types.ModuleType("__main__")  # as in a notebook; Triton and inspect find the source by this file
         module.__file__ = str(path)
         sys.modules["__main__"] = module
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True), vars(module))
         calls = {name: getattr(module, name) for name in {entry, *(case.get("call") or entry for case in job["cases"])}}
         if job["drive"]:
             space: dict[str, Any] = {}
-            exec(compile(job["drive"]["source"], audit_hook.DRIVE, "exec"), space)
+            exec(compile(job["drive"]["source"], audit_hook.DRIVE, "exec", dont_inherit=True), space)
             calls = {name: functools.partial(space[job["drive"]["name"]], call) for name, call in calls.items()}
     except BaseException as e:  # SystemExit and KeyboardInterrupt too: all are the answer's own outcome
         send({"case": -1, "raised": _raised(e, path)})
@@ -81,7 +83,7 @@ def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[
     for number, case in enumerate(job["cases"]):
         started, call = time.perf_counter(), calls[case.get("call") or entry]
         record = _run_launch(call, case, job, path) if case["kind"] == "launch" else _run_case(call, case, job, path)
-        send({"case": number, "seconds": time.perf_counter() - started} | record)
+        send({"case": number, "seconds": time.perf_counter() - started, "notes": passed_over.notes()} | record)
         if record.get("raised", {}).get("fault"):
             os._exit(0)  # the CUDA context is lost for good, so no later case can run
     send({"case": "end"})
@@ -137,7 +139,7 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
         else:
             args.append(guard.pointer(value, dtype, before))
     try:
-        if not _is_kernel(kernel):
+        if not is_kernel(kernel):
             raise TypeError(f"this is a {type(kernel).__name__}, not a Triton kernel: is @triton.jit above it?")
         if on_gpu:
             kernel[case["grid"]](*args, **case["constexprs"])
@@ -166,7 +168,8 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
 
 def _compile(kernel: Any, case: Mapping, path: Path) -> dict:
     try:
-        return {"compiled": compile_launch(kernel, case)}
+        compile_launch(kernel, case)
+        return {"compiled": True}
     except BaseException as e:
         return {"raised": _raised(e, path)}
 
@@ -177,15 +180,6 @@ def _end_of_larger(view: torch.Tensor, before: int) -> torch.Tensor:
     whole = torch.empty(before + content.numel(), dtype=torch.uint8, device=view.device)
     whole[before:] = content
     return whole
-
-
-def _is_kernel(value: Any) -> bool:
-    """Whether Triton made it: what merely has ``run`` and ``[grid]`` is Python that computes on the host."""
-    from triton.runtime import autotuner, interpreter, jit
-
-    while type(value) in (autotuner.Autotuner, autotuner.Heuristics):
-        value = value.fn
-    return type(value) in (jit.JITFunction, interpreter.InterpretedFunction)
 
 
 def _raised(e: BaseException, path: Path) -> dict:

@@ -6,12 +6,13 @@ of two. This module runs in a child of a server that was started without ``TRITO
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
 from dcplab import codec
+from dcplab.sandbox.kernels.decorators import configured
 
 TARGET = "sm_90"
 _NAMES = {
@@ -30,37 +31,41 @@ _NAMES = {
 }
 
 
-def compile_launch(kernel: Any, case: Mapping[str, Any]) -> bool:
-    """Compiles ``kernel`` for one packed launch; raises what Triton raises. False if it is autotuned: that chooses on a GPU."""
+def compile_launch(kernel: Any, case: Mapping[str, Any]) -> None:
+    """Compiles ``kernel`` for one packed launch; raises what Triton raises. An autotuned one in its first configuration."""
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
     from triton.runtime.jit import JITFunction
 
+    buffers = codec.decode(case["buffers"])
+    arguments = codec.decode(case["args"])
+    values = [buffers[value] if kind == "buffer" else value for kind, value, _, _ in arguments]
+    named = dict(zip(getattr(kernel, "arg_names", ()), values, strict=False)) | case["constexprs"]
+    kernel, added = configured(kernel, named)
     if type(kernel) is not JITFunction:
-        return False
+        raise TypeError(f"this is a {type(kernel).__name__}, not a Triton kernel: is @triton.jit above it?")
     signature, constants = {}, {}
-    given = dict(zip((p.name for p in kernel.params), _arguments(case), strict=False))
-    given |= {name: ("value", value) for name, value in case["constexprs"].items()}
+    given = dict(zip((p.name for p in kernel.params), _kinds(arguments, buffers), strict=False))
+    given |= {name: ("value", value) for name, value in (case["constexprs"] | added).items()}
     for place, parameter in enumerate(kernel.params):
-        kind, value = given.get(parameter.name, ("value", parameter.default))
+        kind, value = given.pop(parameter.name, ("value", parameter.default))
         if parameter.is_constexpr:
             signature[parameter.name], constants[(place,)] = "constexpr", value
         else:
             signature[parameter.name] = value if kind == "type" else _type(value)
     source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
-    triton.compile(source, target=GPUTarget("cuda", int(TARGET.removeprefix("sm_")), 32))
-    return True
+    options = {name: value for name, (_, value) in given.items()}  # what is no parameter: num_warps and its like
+    triton.compile(source, target=GPUTarget("cuda", int(TARGET.removeprefix("sm_")), 32), options=options)
 
 
-def _arguments(case: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The positional arguments of a packed launch: ``("type", "*i64")`` for a buffer, else ``("value", value)``."""
-    buffers = codec.decode(case["buffers"])
+def _kinds(arguments: Sequence[tuple], buffers: Mapping[str, torch.Tensor]) -> list[tuple[str, Any]]:
+    """The positional arguments of a launch: ``("type", "*i64")`` for a buffer, else ``("value", value)``."""
     return [
         ("value", value)
         if kind == "value"
         else ("type", f"*{_NAMES[codec.dtype_named(dtype) if dtype else buffers[value].dtype]}")
-        for kind, value, dtype, _ in codec.decode(case["args"])
+        for kind, value, dtype, _ in arguments
     ]
 
 

@@ -1,0 +1,40 @@
+"""What may stand above a kernel: `@triton.autotune`, `@triton.heuristics`, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def is_kernel(value: Any) -> bool:
+    """Whether Triton made it: what merely has ``run`` and ``[grid]`` is Python that computes on the host."""
+    from triton.runtime import interpreter, jit
+
+    return type(_innermost(value)) in (jit.JITFunction, interpreter.InterpretedFunction)
+
+
+def configured(kernel: Any, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The kernel without its decorators, and what they add to a launch with the arguments ``given`` by name. Of several
+    configurations the first: to choose takes a GPU."""
+    from triton.runtime import autotuner
+
+    added: dict[str, Any] = {}
+    while type(kernel) in (autotuner.Autotuner, autotuner.Heuristics):
+        if type(kernel) is autotuner.Autotuner:
+            config = kernel.configs[0]
+            added |= config.kwargs | {"num_warps": config.num_warps, "num_stages": config.num_stages}
+        else:
+            for name, value in kernel.values.items():
+                added[name] = value({**given, **added})
+        kernel = kernel.fn
+    if twice := given.keys() & added.keys():
+        raise ValueError(f"Conflicting meta-parameters: {', '.join(sorted(twice))}: the launch gives them too.")
+    return kernel, added
+
+
+def _innermost(value: Any) -> Any:
+    from triton.runtime import autotuner
+
+    while type(value) in (autotuner.Autotuner, autotuner.Heuristics):
+        value = value.fn
+    return value

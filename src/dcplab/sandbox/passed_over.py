@@ -1,0 +1,65 @@
+"""What an answer may ask for that a check goes without, and notes it: `torch.compile`, and on a CPU a choice of configurations.
+
+Compiling takes longer than a check lasts, and starts compilers; choosing among the configurations of an autotuned kernel takes
+a GPU. Neither changes what an answer computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+_noted: list[tuple[str, int]] = []
+
+
+def install(interpret: bool) -> None:
+    """From now on, in this process. ``interpret``: Triton's interpreter runs the kernels, not a GPU."""
+    torch.compile = _as_it_is
+    if interpret:
+        _interpret()
+
+
+def notes() -> list[tuple[str, int]]:
+    """What was passed over since it was last asked, each once: ("compile", 0), ("configurations", how many)."""
+    new = list(dict.fromkeys(_noted))
+    _noted.clear()
+    return new
+
+
+def _as_it_is(model: Callable | None = None, **_: Any) -> Callable:
+    _noted.append(("compile", 0))
+    return model if model is not None else lambda f: f
+
+
+def _interpret() -> None:
+    from triton import language as tl
+    from triton.runtime import autotuner, interpreter
+
+    run, rewrite = autotuner.Autotuner.run, interpreter.InterpretedFunction.rewrite
+
+    def in_its_first_configuration(self, *args, **kwargs):
+        if len(self.configs) > 1:
+            _noted.append(("configurations", len(self.configs)))
+            self.configs = self.configs[:1]
+        return run(self, *args, **kwargs)
+
+    def knowing_its_constexprs(self):
+        # The interpreter compiles its copy with annotations as text, of which it knows "tl.constexpr" alone.
+        copy = rewrite(self)
+        names = [name for name, kind in self.fn.__annotations__.items() if _meant(kind, self.fn) is tl.constexpr]
+        copy.__annotations__.update(dict.fromkeys(names, tl.constexpr))
+        return copy
+
+    autotuner.Autotuner.run = in_its_first_configuration
+    interpreter.InterpretedFunction.rewrite = knowing_its_constexprs
+
+
+def _meant(annotation: Any, function: Any) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, function.__globals__)
+    except Exception:  # text that is no expression names no constexpr
+        return None
