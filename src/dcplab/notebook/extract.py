@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None
     """Return the Program of ``names``, the entry first, from these code cells. Skips cells that do not parse, unless the broken
     cell is the last one that defines the entry."""
     names = (names,) if isinstance(names, str) else tuple(names)
-    entry = names[0]
+    entry, folder = names[0], os.path.abspath(folder) if folder else None  # a child works elsewhere
     statements: list[Statement] = []
     unreadable: str | None = None
     for number, text in enumerate(cells, 1):
