@@ -200,6 +200,17 @@ def test_cells_that_were_deleted_doubled_or_typed_anew(tmp_path, solved, starter
     }
 
 
+@pytest.mark.parametrize("where, typed", [(".", "in/ann/a.ipynb"), ("in/ann", "a.ipynb"), ("in/below", "../ann/a.ipynb")])
+def test_a_file_beside_a_notebook_is_found_however_its_path_is_typed(tmp_path, solved, monkeypatch, where, typed):
+    path = put(tmp_path / "in" / "ann", "a.ipynb", answered(solved, _1a="from beside_it import owner_rank"))
+    (path.parent / "beside_it.py").write_text("def owner_rank(loc, dcp_size):\n    return loc % dcp_size\n")
+    (tmp_path / "in" / "below").mkdir()
+    monkeypatch.chdir(tmp_path / where)
+    (by_whole_path,) = grade(path, tmp_path=tmp_path).values()
+    (row,) = grade(typed, tmp_path=tmp_path).values()
+    assert row["points"] == by_whole_path["points"] == row["max_points"] > 0
+
+
 def test_outputs_of_any_size_are_no_matter(tmp_path, solved):
     solved.cells[1].outputs = [new_output("stream", text="x" * 30_000_000)]
     assert grade(put(tmp_path, "a.ipynb", solved), tmp_path=tmp_path)["a.ipynb"]["points"] == 100
