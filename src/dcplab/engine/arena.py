@@ -67,7 +67,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Place:
-    """What lies at a byte address: the region's name, and row and byte within the row where the region is a buffer."""
+    """The place of a byte address: the region's name, and row and byte within the row if the region is a buffer."""
 
     region: str
     row: int | None = None
@@ -119,7 +119,7 @@ class Arena:
         return self._views[name, True]
 
     def locate(self, address: int) -> Place:
-        """What lies at a byte address."""
+        """Return the place of a byte address."""
         i = bisect.bisect_right(self._starts, address) - 1
         if address < 0 or address >= self.size:
             return Place("not mapped")
@@ -133,7 +133,7 @@ class Arena:
         return Place("tail")
 
     def damage(self) -> list[Damage]:
-        """The canary bands that were written to."""
+        """Return the canary bands that were written to."""
         damages = []
         for band, (start, end) in self.bands.items():
             changed = (self.bytes[start:end] != CANARY).nonzero()
@@ -142,7 +142,7 @@ class Arena:
         return damages
 
     def dump(self, address: int, count: int) -> list[tuple[int, Place, int]]:
-        """``count`` bytes from ``address``, each with what lies there: what a hex view shows."""
+        """Return ``count`` bytes from ``address``, each with its place, for a hex view."""
         stop = min(address + count, self.size)
         values = self.bytes[address:stop].tolist()
         return [(a, self.locate(a), v) for a, v in zip(range(address, stop), values, strict=True)]

@@ -91,9 +91,9 @@ class ForwardBatch:
 
 @dataclass
 class Monitor:
-    """What a decode step can say about sharding while every answer is still right.
+    """Counts of the decode steps that reveal a sharding fault while every answer is still right.
 
-    ``valid`` keys summed over ranks against ``selected`` by top-k: equal if each key lies on one rank. ``replicated`` counts
+    ``valid`` keys summed over ranks equal the keys ``selected`` by top-k if each key lies on one rank. ``replicated`` counts
     queries whose ranks all returned the same LSE: they hold the same keys, and the merged LSE is too large by log2(D).
     """
 
@@ -135,7 +135,7 @@ class Paths:
 
 @dataclass
 class Shared:
-    """What every layer and rank of an engine has in common."""
+    """State that every layer and rank of an engine shares."""
 
     config: ServerConfig
     model: Model
@@ -195,7 +195,7 @@ class RankStep:
         ops.write_ckv(self._pool(self.ckv, True), source, locs, self.rank, self.dcp_size)
 
     def check_write(self, locs: torch.Tensor) -> None:
-        """The bound check before the write (SGLang's ``maybe_detect_oob``): locs against the largest legal loc. Watched servers
+        """Check the bound before the write (SGLang's ``maybe_detect_oob``): locs against the largest legal loc. Watched servers
         only."""
         s = self.shared
         if self.replicated or not s.watcher.on:
@@ -268,7 +268,7 @@ class RankStep:
         return tag(rows, Space.ROW), counts
 
     def as_rows(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What a reader does that does not localize: the locs as they are, all of them counted."""
+        """Return the locs unchanged, all of them counted: the rows of a reader that does not localize."""
         return locs, (locs >= 0).sum(-1).to(torch.int32)
 
     def attend(self, rows: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -355,7 +355,7 @@ class RankStep:
 
 @dataclass
 class LayerStep:
-    """One layer of one step on all hosted ranks: ``ranks`` to loop over, and what needs all of them."""
+    """One layer of one step on all hosted ranks: ``ranks`` to loop over, and the operations that need all of them."""
 
     shared: Shared
     batch: ForwardBatch
@@ -456,8 +456,11 @@ def draft(step: LayerStep) -> list[torch.Tensor]:
 
 
 def store(step: LayerStep) -> list[torch.Tensor]:
-    """Write only, as a transfer from another server would. What is stored does not depend on attention in this model, so the
-    caches hold what a full extend would leave in them; the outputs are zeros and mean nothing."""
+    """Only write, as a transfer from another server would.
+
+    Stored values do not depend on attention in this model, so the caches hold what a full extend would leave in them. The
+    outputs are zeros and mean nothing.
+    """
     for rank in step.ranks:
         rank.write_ckv(step.batch.out_cache_loc, raw=step.has("ckv_write"))
         rank.write_index_k(step.batch.out_cache_loc)

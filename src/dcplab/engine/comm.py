@@ -15,7 +15,8 @@ import torch.distributed as dist
 
 from dcplab.errors import CourseError
 
-# How long a process waits for another in a collective: its kernels may have to be compiled first. Then both end with an error.
+# How long a process waits for another in a collective. The other may have kernels to compile first. Then both end with an
+# error.
 PATIENCE = datetime.timedelta(minutes=5)
 
 
@@ -29,7 +30,7 @@ class Local:
 
     @property
     def leads(self) -> bool:
-        """Whether this process hosts rank 0, and prints."""
+        """Return True if this process hosts rank 0, and prints."""
         return True
 
     def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -80,10 +81,10 @@ class Distributed:
 
 
 def processes(kind: str, dcp_size: int) -> int:
-    """How many processes `torchrun` has started for ``dcp_size`` ranks; 0 where this is none of them.
+    """Return how many processes `torchrun` has started for ``dcp_size`` ranks, or 0 if this process is none of them.
 
-    CourseError, in a sentence with what to give instead, for what would hang or fail once a group is made. Nothing is made
-    here, and no CUDA context, so it can be asked before anything else.
+    Raises CourseError, in a sentence with what to give instead, for a combination that would hang or fail once a group is made.
+    Makes nothing here, and no CUDA context, so it can be called before anything else.
     """
     env = os.environ
     if kind == "local":
@@ -137,13 +138,13 @@ def _need_gpus(count: int) -> None:
 
 
 def _example(kind: str, dcp_size: int) -> str:
-    """A command that would run."""
+    """Return a command that would run."""
     count = next((n for n in (2, 3) if dcp_size % n == 0), 1)
     return f"torchrun --standalone --nproc-per-node {count} -m dcplab incident --ranks {kind} --dcp-size {dcp_size}"
 
 
 def make(kind: str, dcp_size: int, device: str = "cpu") -> Local | Distributed:
-    """``kind`` is local, gloo or nccl."""
+    """Make the ranks. ``kind`` is local, gloo or nccl."""
     if kind == "local":
         return Local(dcp_size, device)
     if kind in ("gloo", "nccl"):

@@ -1,4 +1,4 @@
-"""How many slots, which page size, how many bytes: three separate answers for each consumer of the allocator's locs.
+"""Computes slots, page size and bytes: three separate numbers for each consumer of the allocator's locs.
 
 ``size`` is the capacity C of one rank in rows, spare page not counted; ``page_size`` P is a page of one rank. The allocator
 issues locs up to `index_spaces.largest_loc`. What is sharded needs rows; what is replicated needs a slot for every loc. Stands
@@ -68,7 +68,7 @@ class ServerConfig:
         return most if most * WIDTH * self.dtype.itemsize <= 1 << 30 else min(most, enough)
 
     def check(self) -> None:
-        """CourseError, in a sentence, for a server that cannot be built."""
+        """Raise CourseError, in a sentence, for a server that cannot be built."""
         for name in ("size", "page_size", "dcp_size", "layers", "heads", "topk", "index_heads", "max_requests", "chunk"):
             value = getattr(self, name)
             if value < 1:
@@ -133,7 +133,7 @@ def write_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] = fr
 
 @dataclass(frozen=True)
 class Charge:
-    """What one consumer costs a rank: ``slots`` in ``space``, ``page`` of them a page, ``bytes`` in all."""
+    """The cost of one consumer for a rank: ``slots`` in ``space``, ``page`` of them a page, ``bytes`` in all."""
 
     consumer: str
     stored: str  # "sharded", "replicated" or "own slots"
@@ -173,7 +173,7 @@ def needed(config: ServerConfig) -> dict[Space, int]:
 
 
 def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
-    """Buffers addressed by loc that do not cover the locs there are."""
+    """Return buffers addressed by loc that do not cover all locs."""
     return [s for s in specs(config, defects) if s.space is Space.LOC and s.slots < needed(config)[Space.LOC]]
 
 

@@ -1,4 +1,4 @@
-"""What an experiment came to, for a person and for a program. Pure: from outcomes to strings and plain data."""
+"""Reports an experiment to a person and to a program. Pure: turns outcomes into strings and plain data."""
 
 from __future__ import annotations
 

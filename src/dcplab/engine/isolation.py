@@ -74,7 +74,7 @@ def died(defects: Sequence[str], level: str, why: str, seconds: float) -> dict[s
 
 
 def key(row: Mapping[str, Any]) -> tuple[frozenset[str], str]:
-    """What tells a row from another of the same server."""
+    """Return the identity of a row's server: its defects and its level."""
     return frozenset(row["defects"]), row["level"]
 
 

@@ -62,8 +62,9 @@ def _shift(z: torch.Tensor, by: int) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Activations:
-    """What flows through the layers for the tokens of a step: the words' codes, the codes of the words before, positions, all
-    ``[T, ...]`` float32 but the positions (int64), and the c-KV row of each token (the same in every layer)."""
+    """The values that flow through the layers for the tokens of a step: the words' codes, the codes of the words before,
+    positions, and the c-KV row of each token (the same in every layer). All are ``[T, ...]`` float32, but positions are
+    int64."""
 
     word: torch.Tensor
     before: torch.Tensor

@@ -18,7 +18,7 @@ from dcplab.errors import CourseError
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What was asked for; None: the device's default. ``ranks`` is local, gloo or nccl."""
+    """The options given. None: the device's default. ``ranks`` is local, gloo or nccl."""
 
     device: str = "auto"
     ranks: str = "local"
@@ -32,7 +32,7 @@ class EngineOptions:
 
 
 def device(options: EngineOptions) -> str:
-    """cpu or cuda. CourseError where CUDA was asked for and is not to be had."""
+    """Return cpu or cuda. Raises CourseError if CUDA was asked for and is not available."""
     try:
         comm.processes(options.ranks, options.dcp_size)  # a wrong combination is refused before anything is made
     except CourseError:
@@ -54,7 +54,7 @@ def device(options: EngineOptions) -> str:
 
 
 def config(options: EngineOptions) -> ServerConfig:
-    """The server that was asked for, checked. On a GPU: pages of 64, 16 heads, top-k 2,048, as the kernels want them."""
+    """Return the server asked for, checked. On a GPU: pages of 64, 16 heads, top-k 2,048, as the kernels need them."""
     gpu = device(options) == "cuda"
     for name in ("dcp_size", "page_size", "size", "layers", "topk", "chunk"):
         value = getattr(options, name)
@@ -100,7 +100,7 @@ def _one_rank(rank: int, options: EngineOptions, port: int, work: Callable[..., 
 
 
 def free_gpu_bytes() -> int:
-    """Free memory of the GPU, asked in a process of its own: this one makes no context, which would take memory itself."""
+    """Return the free memory of the GPU, asked in a new process: this one makes no context, which would take memory itself."""
     asked = subprocess_call.call("torch.cuda", "mem_get_info", timeout_s=120)
     if asked["value"] is None:
         raise CourseError(f"The GPU does not say how much memory it has: {asked['why']}.")
@@ -108,7 +108,7 @@ def free_gpu_bytes() -> int:
 
 
 def ran_on(options: EngineOptions) -> str:
-    """Which device and which ranks, for the head of a result: a CPU's is never taken for a GPU's."""
+    """Name the device and the ranks for the head of a result, so that a CPU's is never taken for a GPU's."""
     where = f"GPU ({torch.cuda.get_device_name()})" if device(options) == "cuda" else "CPU (torch)"
     how = {"local": "all ranks in one process", "gloo": "ranks over gloo", "nccl": "ranks over NCCL"}[options.ranks]
     return f"{where}, {how}"

@@ -79,7 +79,7 @@ class IndexKCache:
 
     @property
     def index_buf_size(self) -> int:
-        """Slots there are."""
+        """Return the number of slots."""
         return self.arena.buffers[self.name].slots
 
     def backup(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -95,8 +95,8 @@ class IndexKCache:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a retracted request had on one rank, on the host: each layer's c-KV rows, each layer's index keys and scales, and
-    the recurrent state."""
+    """A retracted request's share of one rank, on the host: each layer's c-KV rows, each layer's index keys and scales, and the
+    recurrent state."""
 
     ckv: list[torch.Tensor]
     index_k: list[tuple[torch.Tensor, torch.Tensor]]

@@ -70,7 +70,7 @@ class Runner:
         self.shared = Shared(config, target, *common, monitoring=watcher.on, captured=[] if capture else None)
         self.draft = Shared(config, draft, *common, monitoring=False)
         self.metrics = metrics
-        # No access can go astray here, so ranks' states are equal: compute the stream once and share it.
+        # No access can go astray here, so ranks' states are equal: compute the activations once and share them.
         self.alike = not watcher.on and watcher.trusted >= {s.name for s in specs}
 
     def remember(self, req_pool_idx: int, token: int | None) -> None:
@@ -115,7 +115,7 @@ class Runner:
         return self.shared.model.logits(code[picked], word[picked]).argmax(-1)
 
     def _next(self, layer: int, out: torch.Tensor) -> torch.Tensor:
-        """What the next layer looks for; after the last one, what it brought back."""
+        """Return what the next layer looks for. After the last layer, return its result."""
         if layer + 1 == self.config.layers:
             return out
         return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out))

@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass
 class Outcome:
-    """What a story came to. ``verdict`` is one of `VERDICTS`; ``why`` the words of a crash, an alarm or a refusal, which
+    """The outcome of a story. ``verdict`` is one of `VERDICTS`. ``why``: the message of a crash, an alarm or a refusal, which
     was raised as ``error``."""
 
     verdict: str = "right"
@@ -70,7 +70,7 @@ class Outcome:
 
 
 def settings(config: ServerConfig, defects: Iterable[str]) -> ServerConfig:
-    """The config with whatever its defects need to be reachable: mixed batches, or a draft."""
+    """Return the config with everything that its defects need to be reachable: mixed batches, or a draft."""
     chosen = set(defects)
     if "mixed" in chosen:
         config = replace(config, mixed=True)

@@ -164,8 +164,8 @@ class Engine:
     # One step.
 
     def step(self) -> list[Request]:
-        """Admit, then extend or decode. Gives the requests that finished. A crash or an alarm is raised, and the server is
-        dead."""
+        """Admit, then extend or decode. Returns the requests that finished. Raises a crash or an alarm, after which the server
+        is dead."""
         with self._mortal():
             self._admit()
             self._tick()
@@ -178,7 +178,7 @@ class Engine:
 
     @contextmanager
     def _mortal(self) -> Iterator[None]:
-        """What kills a server kills it for good."""
+        """Mark the server as dead for good if the block raises a crash or an alarm. A dead server raises at once."""
         if self.dead:
             raise ServerCrash(f"The server is dead: {self.dead}")
         try:
@@ -220,7 +220,7 @@ class Engine:
             self.running.append(request)
 
     def _room(self, count: int) -> bool:
-        """Whether ``count`` pages are free, evicting cached prefixes where that helps."""
+        """Return True if ``count`` pages are free, evicting cached prefixes if that helps."""
         lack = count - self.allocator.available
         if lack > 0:
             self.metrics.evicted += self.cache.evict(lack)
@@ -378,7 +378,7 @@ class Engine:
         ]
 
     def owner_of(self, loc: int) -> str:
-        """Who holds a loc now: a running request's name, "prefix cache", or "nobody"."""
+        """Name the holder of a loc now: a running request's name, "prefix cache", or "nobody"."""
         page = loc // self.config.width
         for request in self.running:
             if page in request.pages:
