@@ -19,6 +19,8 @@ from dcplab.investigate import diagnose_by_rule, records
 from dcplab.investigate.records import FIELDS, HEADINGS
 from dcplab.notebook import reset
 
+pytestmark = pytest.mark.slow  # its answers run whole servers
+
 LAB = catalog.lab("05")
 CELLS = lab_source.read(paths.solutions() / LAB.name / f"{LAB.name}.py")
 NAMES = ("decode", "extend", "verify", "draft")

@@ -12,6 +12,8 @@ from dcplab.cli import main
 from dcplab.errors import CourseError
 from dcplab.notebook import reset
 
+pytestmark = pytest.mark.slow  # notebooks and commands, each in a process
+
 RIGHT = """def localize(locs, dcp_rank, dcp_size):
     m = (locs >= 0) & (locs % dcp_size == dcp_rank)
     return torch.where(m, locs // dcp_size, -1)"""

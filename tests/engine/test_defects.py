@@ -12,6 +12,8 @@ from dcplab.engine.scheduler import Engine
 from dcplab.engine.space_tags import Space, SpaceError
 from dcplab.errors import CourseError
 
+pytestmark = pytest.mark.slow  # a server for each defect
+
 CONFIG = ServerConfig(page_size=4, dcp_size=2, size=scenario.default_size(4, 2), layers=3)
 
 

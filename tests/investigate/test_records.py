@@ -8,6 +8,8 @@ from dcplab.errors import CourseError
 from dcplab.investigate import diagnose_by_rule, hidden_cases, incidents, records
 from dcplab.investigate.records import FIELDS, HEADINGS
 
+pytestmark = pytest.mark.slow  # two servers at the head of it
+
 SEED = 3
 
 

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow  # a child for each answer, and some run to a limit
+
 GOOD = """
 def localize(locs, dcp_rank, dcp_size):
     mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
