@@ -1,8 +1,10 @@
 """Runs `python -m dcplab COMMAND ...`: finds the command's module in ``dcplab.commands`` and calls it.
 
-Exit status 0 if it ran, whatever it found; 2, with one sentence on stderr, if it could not; 130 on Ctrl-C. A traceback only
-with ``DCPLAB_DEBUG=1``. argparse suffices, and a command starts without the imports of the others. A command module imports
-nothing heavy before ``run``, since ``--help`` imports them all; a test holds this.
+The exit status is 0 if the command ran, whatever it found. It is 2, with one sentence on stderr, if it could not run, and 130
+on Ctrl-C. A traceback is shown only with ``DCPLAB_DEBUG=1``.
+
+argparse suffices, and a command starts without the imports of the others. A command module imports nothing heavy before
+``run``, since ``--help`` imports them all. A test holds this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A file replaced whole or not at all."""
+"""Replaces a file whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 
 
 def replace(path: Path, text: str, private: bool = False) -> None:
-    """Write ``text`` as ``path``, so that a reader sees the old file or the new one and a killed writer leaves the old.
+    """Write ``text`` as ``path``. A reader sees the old file or the new one, and a killed writer leaves the old one.
 
-    ``private``: readable by its owner alone; else as the old file was, or as a new one would be. What UTF-8 cannot hold is
-    written as "?". A pipe or a device (``/dev/stdout``) is written to as it is. OSError as `open` raises it.
+    ``private``: readable by its owner alone. Otherwise the old file's mode stays, or a new file's default is used.
+    Text that UTF-8 cannot hold is written as "?". A pipe or a device (``/dev/stdout``) is written to directly. Raises OSError
+    as `open` does.
     """
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8", errors="replace", newline="")
@@ -31,7 +32,7 @@ def replace(path: Path, text: str, private: bool = False) -> None:
 
 
 def _umask() -> int:
-    """This process's mask; it can only be read by setting it."""
+    """Return this process's mask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -1,6 +1,6 @@
-"""One module a command.
+"""Holds one module a command.
 
-``HELP``: a line for the list of commands; ``arguments(parser)`` adds its arguments to an argparse parser; ``run(args)`` does it
-and returns the exit status. What the user can mend is raised as ``dcplab.errors.CourseError``. Heavy imports (torch,
-jupyter) stand inside ``run``.
+``HELP`` is a line for the list of commands. ``arguments(parser)`` adds the command's arguments to an argparse parser.
+``run(args)`` does the work and returns the exit status. A mistake that the user can mend raises ``dcplab.errors.CourseError``.
+Heavy imports (torch, jupyter) stand inside ``run``.
 """

@@ -18,12 +18,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def benches(folder: Path) -> dict[str, Path]:
-    """The files that can be run; what only the others import is none."""
+    """Return the files that can be run, without those that are only imported by others."""
     return {path.stem: path for path in sorted(folder.glob("[!_]*.py")) if '__name__ == "__main__"' in path.read_text("utf-8")}
 
 
 def purpose(bench: Path) -> str:
-    """The first line of its docstring, read without running it."""
+    """Return the first line of a bench's docstring, read without running it."""
     text = ast.get_docstring(ast.parse(bench.read_text(encoding="utf-8"))) or "(no description)"
     return text.splitlines()[0]
 
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.name not in found:
         raise CourseError(f"there is no bench {args.name!r}; there are {', '.join(found) or 'none'}.")
-    # A process of its own: a bench chooses how Triton runs before anything imports it.
+    # A bench gets a new process: it chooses how Triton runs before anything imports Triton.
     env = os.environ | {"PYTHONPATH": paths.python_path()}
     status = subprocess.run([sys.executable, str(found[args.name]), *args.words], env=env).returncode
     if status:

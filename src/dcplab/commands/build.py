@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _progress(name: str):
-    """Shows which code cell runs, on one line of a terminal."""
+    """Show the code cell that runs, on one line of a terminal."""
 
     def show(done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.sandbox import pool
 
     if settings.mode() == "cpu" or not Path("/dev/nvidiactl").exists():
-        pool.warm("cpu")  # it imports torch while this process does
+        pool.warm("cpu")  # the server imports torch while this process does
     from dcplab import checking, progress
     from dcplab.course import catalog
     from dcplab.errors import CourseError
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         except OSError as e:
             raise CourseError(f"{args.json} cannot be written ({e.strerror}).") from e
     message = check_result.text(result)
-    # At a terminal the way to more is a command.
+    # On a terminal, more is shown by a command.
     message = message.replace(f'lab.hint("{result.part}")', f"`./course hint {result.part}`")
     print(message.replace(f'lab.explain("{result.part}")', "--explain"))
     if args.explain:

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     engine_options = options_of(args)
     on_gpu = options.device(engine_options) == "cuda"
     if engine_options.page_size is None and not on_gpu:
-        engine_options = replace(engine_options, page_size=4)  # half of the incident's: 64 servers are run
+        engine_options = replace(engine_options, page_size=4)  # half of the incident's page, since 64 servers run
     config = options.config(engine_options)
     for level in levels:
         scenario.check_room(config, level)
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         (args.json, lambda table: isolation.as_json(table, head)),
         (args.html, lambda table: isolation.as_html(table, note)),
     ]
-    _write(forms, isolation.in_order(rows.values()))  # a file that cannot be written is said before anything is run
+    _write(forms, isolation.in_order(rows.values()))  # report an unwritable file before any server runs
     given = {"fields": asdict(engine_options), "stored": stored, "neighbours": neighbours}
     calls = [
         {
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(ends: Iterator[tuple[int, dict]], calls: list[dict]) -> Iterator[dict]:
-    """The rows, as their servers end; each is told with the time that is left, as far as those before it can say."""
+    """Yield the rows as their servers end. Each is shown with an estimate of the time left, once there is one."""
     from dcplab.engine import defects as switches
     from dcplab.engine import isolation
 
@@ -148,7 +148,7 @@ def _minutes(seconds: float) -> str:
 
 
 def _jobs(asked: int, config, todo: list, on_gpu: bool) -> int:
-    """Servers at a time: as asked, but not more than a GPU's free memory holds."""
+    """Return the number of servers at a time: as asked, but not more than a GPU's free memory holds."""
     from dcplab.engine import configurator, options
 
     if not on_gpu or not todo:
@@ -166,7 +166,7 @@ def _jobs(asked: int, config, todo: list, on_gpu: bool) -> int:
 
 
 def _kept(path: Path, server: Mapping) -> list[dict]:
-    """The rows of a file that need not be run again: those of the same server and code, unless the server died."""
+    """Return the rows of a file that need not run again: those of the same server and code, unless the server died."""
     from dcplab.errors import CourseError
     from dcplab.notebook import backup
 
@@ -187,7 +187,7 @@ def _kept(path: Path, server: Mapping) -> list[dict]:
 
 
 def _write(forms: list, table: list) -> None:
-    """Every file that was asked for, whole: a run that is killed leaves the one before."""
+    """Write every file asked for, whole. A run that is killed leaves the previous file."""
     from dcplab import files
 
     for path, form in forms:

@@ -21,14 +21,16 @@ FAILED = ("wrong", "unsafe", "crashed", "timeout")
 class Judgement:
     """The judgement of one answer. ``why`` is the reason for the outcome:
 
-    * "passed", "failed": decided by the cases;
-    * "unjudged": the interpreter computes an operation of the answer wrongly;
-    * "not_here": this environment cannot judge the part (``says`` has the reason);
-    * "elsewhere": only the other mode can judge the cases;
-    * "unreadable": the notebook gives no program (``says`` has the reason);
-    * "starter", "unfinished": nothing to run; "waits": the function ``says`` is unfinished;
-    * "checker": the checker itself failed (``says``); "does_not_load": the program raised before the first case;
-    * "refused": Triton's compiler refused the kernel (``refusal``).
+    * "passed", "failed": decided by the cases
+    * "unjudged": the interpreter computes an operation of the answer wrongly
+    * "not_here": this environment cannot judge the part (``says`` has the reason)
+    * "elsewhere": only the other mode can judge the cases
+    * "unreadable": the notebook gives no program (``says`` has the reason)
+    * "starter", "unfinished": nothing to run
+    * "waits": the function ``says`` is unfinished
+    * "checker": the checker itself failed (``says`` has the reason)
+    * "does_not_load": the program raised before the first case
+    * "refused": Triton's compiler refused the kernel (``refusal``)
     """
 
     key: Key

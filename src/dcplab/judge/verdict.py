@@ -17,10 +17,14 @@ class Verdict:
 
     ``outcome``: "passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "unjudged" or "not_run".
     ``what`` names the deciding fact, and ``fact`` is that fact:
-    * "differs": a `Difference`; "compared": the part's own sentence;
-    * "returned", "raised_other": the exception asked for;
-    * "touched": an event; "doubt": ``(kind, dtype)``; "ended": the child's end;
-    * without a fact: "too_large", "unfinished", "fault", "refused", "memory", "name", "raised".
+
+    * "differs": a `Difference`
+    * "compared": the part's own sentence
+    * "returned", "raised_other": the exception asked for
+    * "touched": an event
+    * "doubt": ``(kind, dtype)``
+    * "ended": the child's end
+    * "too_large", "unfinished", "fault", "refused", "memory", "name", "raised": no fact
     """
 
     number: int

@@ -116,7 +116,7 @@ def of_end(trial: Trial) -> str:
 
 
 def of_notes(trial: Trial) -> list[str]:
-    """What the child passed over, each once."""
+    """Return a sentence for each request that the child passed over."""
     notes = dict.fromkeys(tuple(note) for record in trial.records.values() for note in record.get("notes", ()))
     return [_PASSED_OVER[what].format(count) for what, count in notes]
 

@@ -33,7 +33,7 @@ class Refused(PermissionError):
 
 
 def nobody_answers(*_: object, **__: object) -> None:
-    """Stands for `input`, `breakpoint` and a debugger's `set_trace`."""
+    """Refuse in place of `input`, `breakpoint` and a debugger's `set_trace`."""
     raise Refused(NOBODY)
 
 

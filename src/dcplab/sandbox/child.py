@@ -66,7 +66,7 @@ def main(job_fd: int, result_fd: int) -> None:
 def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[dict], None]) -> None:
     """Load one answer and run it on every case. Sends one record a case, or a single record with case -1 if it does not
     load."""
-    passed_over.notes()  # what an earlier program in this child left
+    passed_over.notes()  # drop the notes of an earlier program in this child
     try:
         module = types.ModuleType("__main__")  # as in a notebook; Triton and inspect find the source by this file
         module.__file__ = str(path)

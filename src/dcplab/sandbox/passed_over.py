@@ -1,7 +1,7 @@
-"""What an answer may ask for that a check goes without, and notes it: `torch.compile`, and on a CPU a choice of configurations.
+"""Passes over requests that a check does without, and notes them: `torch.compile`, and on a CPU a choice of configurations.
 
-Compiling takes longer than a check lasts, and starts compilers; choosing among the configurations of an autotuned kernel takes
-a GPU. Neither changes what an answer computes.
+Compiling takes longer than a check and starts compilers. Choosing among the configurations of an autotuned kernel needs a GPU.
+Neither changes an answer's results.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _noted: list[tuple[str, int]] = []
 
 
 def install(interpret: bool) -> None:
-    """From now on, in this process. ``interpret``: Triton's interpreter runs the kernels, not a GPU."""
+    """Pass requests over in this process from now on. ``interpret``: Triton's interpreter runs the kernels, not a GPU."""
     torch.compile = _as_it_is
     if interpret:
         _interpret()
 
 
 def notes() -> list[tuple[str, int]]:
-    """What was passed over since it was last asked, each once: ("compile", 0), ("configurations", how many)."""
+    """Return the requests passed over since the last call, each once: ("compile", 0), ("configurations", how many)."""
     new = list(dict.fromkeys(_noted))
     _noted.clear()
     return new
@@ -46,7 +46,7 @@ def _interpret() -> None:
         return run(self, *args, **kwargs)
 
     def knowing_its_constexprs(self):
-        # The interpreter compiles its copy with annotations as text, of which it knows "tl.constexpr" alone.
+        # The interpreter compiles its copy with annotations as text, and recognises only the text "tl.constexpr".
         copy = rewrite(self)
         names = [name for name, kind in self.fn.__annotations__.items() if _meant(kind, self.fn) is tl.constexpr]
         copy.__annotations__.update(dict.fromkeys(names, tl.constexpr))

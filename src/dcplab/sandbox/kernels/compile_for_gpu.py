@@ -32,7 +32,8 @@ _NAMES = {
 
 
 def compile_launch(kernel: Any, case: Mapping[str, Any]) -> None:
-    """Compiles ``kernel`` for one packed launch; raises what Triton raises. An autotuned one in its first configuration."""
+    """Compile ``kernel`` for one packed launch. Raises Triton's errors. An autotuned kernel is compiled in its first
+    configuration."""
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
@@ -55,12 +56,12 @@ def compile_launch(kernel: Any, case: Mapping[str, Any]) -> None:
         else:
             signature[parameter.name] = value if kind == "type" else _type(value)
     source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
-    options = {name: value for name, (_, value) in given.items()}  # what is no parameter: num_warps and its like
+    options = {name: value for name, (_, value) in given.items()}  # arguments that are no parameters, such as num_warps
     triton.compile(source, target=GPUTarget("cuda", int(TARGET.removeprefix("sm_")), 32), options=options)
 
 
 def _kinds(arguments: Sequence[tuple], buffers: Mapping[str, torch.Tensor]) -> list[tuple[str, Any]]:
-    """The positional arguments of a launch: ``("type", "*i64")`` for a buffer, else ``("value", value)``."""
+    """Return the kinds of a launch's positional arguments: ``("type", "*i64")`` for a buffer, else ``("value", value)``."""
     return [
         ("value", value)
         if kind == "value"

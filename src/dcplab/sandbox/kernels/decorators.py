@@ -1,4 +1,4 @@
-"""What may stand above a kernel: `@triton.autotune`, `@triton.heuristics`, in any order."""
+"""Recognises Triton kernels and removes the decorators above them: `@triton.autotune`, `@triton.heuristics`, in any order."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Any
 
 
 def is_kernel(value: Any) -> bool:
-    """Whether Triton made it: what merely has ``run`` and ``[grid]`` is Python that computes on the host."""
+    """Return True if Triton made the value. Other objects with ``run`` and ``[grid]`` are Python that computes on the host."""
     from triton.runtime import interpreter, jit
 
     return type(_innermost(value)) in (jit.JITFunction, interpreter.InterpretedFunction)
 
 
 def configured(kernel: Any, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The kernel without its decorators, and what they add to a launch with the arguments ``given`` by name. Of several
-    configurations the first: to choose takes a GPU."""
+    """Return the kernel without its decorators, and the arguments that they add to a launch with the arguments ``given`` by
+    name.
+
+    Of several configurations the first is taken: a choice needs a GPU.
+    """
     from triton.runtime import autotuner
 
     added: dict[str, Any] = {}

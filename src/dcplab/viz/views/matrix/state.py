@@ -26,8 +26,8 @@ class MatrixCell:
 
 @dataclass(frozen=True)
 class MatrixState:
-    """``patches``: names, in the order of `MatrixCell.patches`. ``at``: the cell looked at. ``running``: the cell that runs
-    now, or None. ``note``: what else there is to say, such as why a run ended early."""
+    """``patches``: names, in the order of `MatrixCell.patches`. ``at``: the selected cell. ``running``: the cell that runs now,
+    or None. ``note``: a further remark, such as the reason why a run ended early."""
 
     patches: tuple[str, ...]
     cells: tuple[MatrixCell, ...]
