@@ -479,7 +479,7 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     """The locs of a batch, request after request, without padding.
 
     req_to_token: 2-D integer tensor [rows, positions] of locs; of a request's row only the first seq_lens[i] are its own.
-    req_pool_indices, seq_lens: 1-D integer tensors, one entry a request: its row, its length in tokens (0 or more).
+    req_pool_indices, seq_lens: 1-D integer tensors, one entry a request, or none: its row, its length in tokens (0 or more).
     Returns a new 1-D tensor of locs of the table's dtype, in the order of req_pool_indices.
     """
     ### BEGIN SOLUTION

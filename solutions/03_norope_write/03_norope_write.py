@@ -336,8 +336,8 @@ lab.predict("3d")
 def localize_topk(topk_locs, dcp_rank, dcp_size):
     """The rows of this rank among the selected locs, to the front, and how many there are.
 
-    topk_locs: integer tensor [..., k], locs, -1 for padding. dcp_rank, dcp_size: ints. Returns (rows, counts), int32: rows
-    [..., k], this rank's rows in the order of topk_locs, then -1; counts [...], how many rows each query has.
+    topk_locs: integer tensor [..., k], locs, -1 for padding; k may be 0. dcp_rank, dcp_size: ints. Returns (rows, counts),
+    int32: rows [..., k], this rank's rows in the order of topk_locs, then -1; counts [...], how many rows each query has.
     """
     ### BEGIN SOLUTION
     owned = (topk_locs >= 0) & (topk_locs % dcp_size == dcp_rank)

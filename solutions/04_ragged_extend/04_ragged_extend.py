@@ -288,12 +288,12 @@ def topk_to_paged(topk_pos, req_of_row, req_to_token):
 
     topk_pos: [rows, k] integer tensor, positions in the row's request; -1 is padding. req_of_row:
     1-D integer tensor, for each row the row of req_to_token of its request. req_to_token: 2-D
-    integer tensor of locs, by request and position.
+    integer tensor of locs, by request and position; it may be of another integer dtype.
     Returns a new tensor of the shape and dtype of topk_pos: locs, -1 where there was -1.
     """
     ### BEGIN SOLUTION
     locs = req_to_token[req_of_row[:, None], topk_pos.clamp(min=0)]
-    return torch.where(topk_pos >= 0, locs, -1)
+    return torch.where(topk_pos >= 0, locs, -1).to(topk_pos.dtype)
     ### END SOLUTION
 
 
@@ -301,14 +301,14 @@ def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
     """Selected positions to ragged indices.
 
     topk_pos: [rows, k] integer tensor, positions in the row's request; -1 is padding. req_of_row:
-    1-D integer tensor, each row's request. cu_seqlens_k: [requests + 1] integer tensor, the
-    ragged index at which each request begins, then the end.
+    1-D integer tensor, each row's request. cu_seqlens_k: [requests + 1] integer tensor, of
+    another dtype perhaps: the ragged index at which each request begins, then the end.
     Returns a new tensor of the shape and dtype of topk_pos: ragged indices, -1 where there was
     -1.
     """
     ### BEGIN SOLUTION
     begins = cu_seqlens_k[req_of_row][:, None]
-    return torch.where(topk_pos >= 0, topk_pos + begins, -1)
+    return torch.where(topk_pos >= 0, topk_pos + begins, -1).to(topk_pos.dtype)
     ### END SOLUTION
 
 

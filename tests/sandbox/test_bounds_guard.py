@@ -34,6 +34,14 @@ def test_a_wild_index_is_charged_to_its_own_buffer(guard, element, says):
     assert says in sentence(event)
 
 
+def test_a_pointer_before_its_buffer_may_touch_what_is_not_here(guard):
+    guard.pointer("dst", before=100)
+    _, inside = admit(guard, "dst", [0, -1, -100])
+    assert inside.tolist() == [True, False, False] and guard.events == []
+    admit(guard, "dst", [-101])
+    assert "101 before the start" in sentence(guard.events[0])
+
+
 def test_an_access_that_hangs_over_the_end(guard):
     start = guard.starts[0]
     _, inside = guard.admit("load", (0, 0, 0), np.array([start + np.uint64(28)]), np.array([True]), 8)

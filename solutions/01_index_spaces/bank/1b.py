@@ -176,6 +176,18 @@ def local_row(loc, dcp_size):
         return loc
     return loc // dcp_size
 
+# %% 1b four
+# says: 4 is written in it: dcp_size says how many ranks there are.
+# asks: In which row is loc 4 when there are six ranks?
+def local_row(loc, dcp_size):
+    return loc // 4
+
+# %% 1b too-high
+# says: The rows are one too high: the first row is row 0.
+# asks: In which row of its owner is loc 0?
+def local_row(loc, dcp_size):
+    return loc // dcp_size + 1
+
 # %% 1b divmod
 # outcome: passed
 def local_row(loc, dcp_size):

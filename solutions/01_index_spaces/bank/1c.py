@@ -251,6 +251,13 @@ def localize(locs, dcp_rank, dcp_size):
     owned = (locs >= 0) & (locs % dcp_size == dcp_rank)
     return torch.where(owned, locs // dcp_size, -1)
 
+# %% 1c four
+# says: 4 is written in it: dcp_size says how many ranks there are.
+# asks: Who owns loc 4 when there are six ranks?
+def localize(locs, dcp_rank, dcp_size):
+    owned = (locs >= 0) & (locs % 4 == dcp_rank)
+    return torch.where(owned, locs // 4, -1)
+
 # %% 1c guard
 # outcome: passed
 def localize(locs, dcp_rank, dcp_size):

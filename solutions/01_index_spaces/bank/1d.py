@@ -177,6 +177,25 @@ def globalize(rows, dcp_rank, dcp_size):
         return rows
     return torch.where(rows >= 0, rows * dcp_size + dcp_rank, -1)
 
+# %% 1d four
+# says: 4 is written in it: dcp_size says how many ranks there are.
+# asks: How far apart are two rows' locs when there are six ranks?
+def globalize(rows, dcp_rank, dcp_size):
+    return torch.where(rows >= 0, rows * 4 + dcp_rank, -1)
+
+# %% 1d rank-and-size
+# says: Rank and size are swapped: rows lie D locs apart, and the rank is added.
+# asks: How many locs lie between two rows of one rank?
+def globalize(rows, dcp_rank, dcp_size):
+    return torch.where(rows >= 0, rows * dcp_rank + dcp_size, -1)
+
+# %% 1d run-of-this-table
+# says: This gives each rank a run of locs as long as the table; they are interleaved.
+# asks: Which rank stores loc 1 when there are four?
+# family: M5
+def globalize(rows, dcp_rank, dcp_size):
+    return torch.where(rows >= 0, rows + dcp_rank * rows.numel(), -1)
+
 # %% 1d guard
 # outcome: passed
 def globalize(rows, dcp_rank, dcp_size):

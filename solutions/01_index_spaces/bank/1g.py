@@ -50,7 +50,7 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     return req_to_token[row, torch.arange(row.numel(), device=row.device)]
 
 # %% 1g inclusive-start
-# says: The starts are ends: this cumsum includes the request itself.
+# says: Rows are read from their ends: a request's first position is not 0 here.
 # asks: Where does the first request start, and what does cumsum put first?
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     row = torch.repeat_interleave(req_pool_indices, seq_lens)
@@ -220,10 +220,18 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     locs = req_to_token[req_pool_indices].flatten()
     return locs[locs >= 0]
 
+# %% 1g no-request
+# says: A batch without requests fails: torch.cat wants at least one tensor.
+# asks: What does torch.cat make of an empty list?
+# outcome: crashed
+def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    return torch.cat([req_to_token[i, :n] for i, n in zip(req_pool_indices, seq_lens, strict=True)])
+
 # %% 1g slices
 # outcome: passed
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
-    return torch.cat([req_to_token[i, :n] for i, n in zip(req_pool_indices, seq_lens, strict=True)])
+    pieces = [req_to_token[i, :n] for i, n in zip(req_pool_indices, seq_lens, strict=True)]
+    return torch.cat([req_to_token.new_empty(0), *pieces])
 
 # %% 1g mask
 # outcome: passed

@@ -262,6 +262,12 @@ def localize_page_table_kernel(
 - tl.store(rows_ptr + at, tl.where(owned, loc // DCP_SIZE, -1), mask=mask)
 + tl.store(rows_ptr + loc % (4 * BLOCK), tl.where(owned, loc // DCP_SIZE, -1), mask=mask)
 
+# %% 1h nothing
+# says: Nothing was stored: no tl.store ran, and what a kernel returns is lost.
+# asks: Which line of the kernel changes rows_ptr?
+# from: plain
+- tl.store(rows_ptr + at, tl.where(owned, loc // DCP_SIZE, -1), mask=mask)
+
 # %% 1h guarded
 # outcome: passed
 @triton.jit

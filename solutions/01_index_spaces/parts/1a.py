@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dcplab.course.cases import again
 from dcplab.course.model import Part, Prediction
 
 from .shared import mapping_cases, mapping_rows
@@ -12,7 +13,7 @@ PART = Part(
     title="Whose slot is it?",
     points=10,
     minutes=5,
-    cases=mapping_cases,
+    cases=again(mapping_cases),
     rows=mapping_rows,
     question="Deal locs 0, 1, 2, 3, 4 to four ranks like cards. Who holds 4?",
     hints=(

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 
@@ -42,7 +42,7 @@ PART = Part(
     title="Mine, or -1",
     points=15,
     minutes=10,
-    cases=_localize_cases,
+    cases=again(_localize_cases),
     rows=_localize_rows,
     question="For one entry of the table: does this rank own it, and if so, in which row? What if it is padding?",
     hints=(

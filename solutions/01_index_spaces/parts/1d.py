@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 
@@ -40,7 +40,7 @@ PART = Part(
     title="And back",
     points=10,
     minutes=5,
-    cases=_globalize_cases,
+    cases=again(_globalize_cases),
     rows=_globalize_rows,
     question="Push one loc through localize and back. Which number did you lose on the way, and who still knows it?",
     hints=(

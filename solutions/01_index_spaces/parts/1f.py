@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
@@ -58,7 +58,7 @@ PART = Part(
     title="Two page tables for one request",
     points=15,
     minutes=10,
-    cases=_page_table_cases,
+    cases=again(_page_table_cases),
     rows=_page_table_rows,
     question="Take one loc in the middle of the request. In which index-K page is it, and in which c-KV page of its owner?",
     hints=(

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 
@@ -34,6 +34,14 @@ def _flatten_cases(draw: Draw) -> list[Case]:
                 "int32 table and lengths, a transposed table",
                 (_table(draw, 16, 5, torch.int32).T, torch.tensor([4, 1, 2]), torch.tensor([3, 5, 1], dtype=torch.int32)),
             ),
+            (
+                "an int32 table, int64 lengths",
+                (_table(draw, 4, 9, torch.int32), torch.tensor([1, 3]), torch.tensor([draw.int(2, 4), 3])),
+            ),
+            (
+                "no request",
+                (_table(draw, 3, 6, torch.int32), torch.tensor([], dtype=torch.int64), torch.tensor([], dtype=torch.int64)),
+            ),
             ("nothing but empty requests", (_table(draw, 3, 6, torch.int64), torch.tensor([1, 2]), torch.tensor([0, 0]))),
         ]
     )
@@ -54,15 +62,15 @@ PART = Part(
     title="From requests to locs",
     points=15,
     minutes=10,
-    cases=_flatten_cases,
+    cases=again(_flatten_cases),
     rows=_flatten_rows,
     question="Which row of req_to_token belongs to the second request of the batch, and where does its last token stand?",
     hints=(
         "A batch is a list of rows and a list of lengths. Take them in pairs.",
         "Row req_pool_indices[i] of the table belongs to request i, and only its first seq_lens[i] entries are its own. "
         "What stands after them is left over from an older request; nothing marks it.",
-        "Slice each row up to its length and join the slices with torch.cat; or gather the rows, and select with a mask "
-        "that compares column numbers with lengths.",
+        "Slice each row up to its length and join the slices with torch.cat, which wants at least one tensor; or gather the "
+        "rows, and select with a mask that compares column numbers with lengths.",
     ),
     prediction=Prediction(
         question="A request has 3 tokens. Its row of req_to_token reads [40, 41, 42, 17, 18, 0]. What are 17 and 18?",

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from dcplab.course.cases import again
 from dcplab.course.model import Buf, Launch, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 
@@ -66,7 +67,7 @@ PART = Part(
     title="The same rule as a Triton kernel",
     points=15,
     minutes=15,
-    cases=_kernel_cases,
+    cases=again(_kernel_cases),
     oracle=_kernel_oracle,
     launch=_own_launch,
     rows=_kernel_rows,

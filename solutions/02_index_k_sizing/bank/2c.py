@@ -137,6 +137,13 @@ def index_k_slots(size, page_size, dcp_size, scale):
 def index_k_slots(size, page_size, dcp_size, scale):
     return (int(size / scale) // page_size + 1) * page_size * dcp_size
 
+# %% 2c report
+# says: This is the line of the report, C + P: one rank's rows, not a slot for each loc.
+# asks: How many locs does the allocator issue with eight ranks, and how many slots are these?
+# family: M7
+def index_k_slots(size, page_size, dcp_size, scale):
+    return size + page_size
+
 # %% 2c from-two-a
 # outcome: passed
 def index_k_slots(size, page_size, dcp_size, scale):

@@ -164,6 +164,7 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
 # says: Pages are shifted down by one, as if page 0 were not in the buffer.
 # asks: Does the buffer have a page 0?
 # family: M10
+# outcome: unsafe
 # from: plain
 - page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
 + page, slot = loc // PAGE_SIZE - 1, loc % PAGE_SIZE
@@ -414,6 +415,28 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
 # from: solution
 - tl.store(buf_f32_ptr + (first + PAGE_SIZE * DIM) // 4 + slot, scale, mask=here)
 + tl.store(buf_f32_ptr + (first + PAGE_SIZE * DIM) // 4 + slot, scale, mask=here & (slot < PAGE_SIZE - 1))
+
+# %% 2h int32-address
+# says: The address in 32 bits wraps past 2^31 bytes: the page is not where you write.
+# asks: How many bytes is page 300,000 of 8,448 bytes away from the first?
+# outcome: unsafe
+# from: plain
+- start = page * (PAGE_SIZE * (DIM + 4))
++ start = (page * (PAGE_SIZE * (DIM + 4))).to(tl.int32)
+
+# %% 2h loc-zero
+# says: Loc 0 was taken for padding: only a negative loc is.
+# asks: Is 0 negative?
+# from: plain
+- here = loc >= 0
++ here = loc > 0
+
+# %% 2h dim-tokens
+# says: A program handles DIM tokens here; it is launched for ROWS of them.
+# asks: What does ROWS count, and what does DIM count?
+# from: plain
+- token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
++ token = tl.program_id(0) * ROWS + tl.arange(0, DIM)
 
 # %% 2h two-blocks
 # outcome: passed

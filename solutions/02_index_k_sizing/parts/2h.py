@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from dcplab.course.cases import again
 from dcplab.course.model import Buf, Launch, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
@@ -13,16 +14,25 @@ from dcplab.present.entries import SHOWN
 UNWRITTEN = 0xAA  # what index-K holds before a launch
 
 
-def _launch(label: str, size: int, locs: torch.Tensor, pages: int, page_size: int, rows: int, keys, scales) -> Launch:
+def _launch(label: str, size: int, locs: torch.Tensor, pages: range, page_size: int, rows: int, keys, scales) -> Launch:
+    """Writes into the ``pages`` of index-K; if they do not start at 0, those before them are not here."""
     n, dim = keys.shape
+    page = page_size * (dim + 4)
     return Launch(
         buffers={
-            "buf": torch.full((pages, page_size * (dim + 4)), UNWRITTEN, dtype=torch.uint8),
+            "buf": torch.full((len(pages), page), UNWRITTEN, dtype=torch.uint8),
             "key": keys,
             "scale": scales,
             "loc": locs,
         },
-        args=(Buf("buf"), Buf("buf", "float32"), Buf("key"), Buf("scale"), Buf("loc"), n),
+        args=(
+            Buf("buf", before=pages.start * page),
+            Buf("buf", "float32", before=pages.start * page // 4),
+            Buf("key"),
+            Buf("scale"),
+            Buf("loc"),
+            n,
+        ),
         grid=(-(-n // rows),),
         constexprs={"PAGE_SIZE": page_size, "DIM": dim, "ROWS": rows},
         label=label,
@@ -33,14 +43,20 @@ def _launch(label: str, size: int, locs: torch.Tensor, pages: int, page_size: in
 
 def _write_cases(draw: Draw) -> list[Launch]:
     def drawn(label, size, n, pads, pages, page_size, dim, rows, first=None):
-        locs = draw.sample(range(page_size, pages * page_size), n - pads)
+        pages = pages if isinstance(pages, range) else range(pages)
+        locs = draw.sample(range(max(1, pages.start) * page_size, pages.stop * page_size), n - pads)
         locs = draw.shuffled([*locs, *[-1] * pads])
         if first is not None:  # what stands first is what a failure shows first
             locs = [first, *(loc for loc in locs if loc != first)][:n]
+        return written(label, size, locs, pages, page_size, dim, rows)
+
+    def written(label, size, locs, pages, page_size, dim, rows):
+        n = len(locs)
         keys = torch.randint(1, 255, (n, dim), generator=draw.torch(), dtype=torch.uint8)
         scales = torch.rand(n, generator=draw.torch()) + 0.5
         return _launch(label, size, torch.tensor(locs), pages, page_size, rows, keys, scales)
 
+    far = 2**18 + draw.int(1, 99)  # pages of 8,448 bytes: past 2^31
     return [
         drawn("one token", 0, 1, 0, 4, 4, 8, 1),
         drawn("three tokens, one is padding, a partly filled block", 1, 3, 1, 4, 4, 8, 4),
@@ -48,6 +64,9 @@ def _write_cases(draw: Draw) -> list[Launch]:
         drawn("two programs, a page of 6 slots", 3, 11, 2, 5, 6, 8, 8),
         drawn("the last slot of the last page", 4, 5, 1, 3, 8, 16, 8, first=23),
         drawn("a server's page: 64 slots of 128 + 4 bytes", 5, 20, 3, 3, 64, 128, 8),
+        written("loc 0 and its neighbours", 6, draw.shuffled([0, 1, 4, 7, -1]), range(2), 4, 8, 8),
+        drawn("more tokens a program than bytes a key", 7, 14, 1, 6, 4, 4, 16),
+        drawn("a buffer of more than 2^31 bytes", 8, 9, 1, range(far, far + 2), 64, 128, 8),
     ]
 
 
@@ -57,14 +76,15 @@ def _own_launch(keys, scales, locs, pages: int, page_size: int, rows: int) -> La
     if keys.dim() != 2 or len(keys) != len(scales) or len(keys) != len(locs):
         raise ValueError("keys is [n, DIM]; scales and locs have n entries")
     keys, scales, locs = keys.to(torch.uint8), scales.to(torch.float32), locs.to(torch.int64)
-    return _launch("yours", 0, locs.contiguous(), pages, page_size, rows, keys.contiguous(), scales.contiguous())
+    return _launch("yours", 0, locs.contiguous(), range(pages), page_size, rows, keys.contiguous(), scales.contiguous())
 
 
 def _write_oracle(buffers: dict[str, torch.Tensor], launch: Launch) -> dict[str, torch.Tensor]:
     page_size, dim = launch.constexprs["PAGE_SIZE"], launch.constexprs["DIM"]
     buf, here = buffers["buf"], buffers["loc"] >= 0
     loc, keys, scales = buffers["loc"][here], buffers["key"][here], buffers["scale"][here]
-    page, slot = loc.div(page_size, rounding_mode="floor"), loc % page_size
+    first = launch.args[0].before // buf.shape[1]
+    page, slot = loc.div(page_size, rounding_mode="floor") - first, loc % page_size
     buf[:, : page_size * dim].view(-1, page_size, dim)[page, slot] = keys
     buf[:, page_size * dim :].view(-1, page_size, 4)[page, slot] = scales.view(-1, 1).view(torch.uint8)
     return {"buf": buf}
@@ -79,9 +99,10 @@ def _write_rows(case: Launch, got: Any, expected: Any) -> Table:
     mine, right = (value.get("buf") if isinstance(value, dict) else None for value in (got, expected))
     if mine is None or right is None or mine.shape != right.shape:
         return Table(header, (), caption)
-    places = (mine != right).nonzero().tolist()
+    places, first = (mine != right).nonzero().tolist(), case.args[0].before // mine.shape[1]
     rows = []
-    for page, byte in places:
+    for at, byte in places:
+        page = first + at
         if byte < page_size * dim:
             slot, what = byte // dim, f"key byte {byte % dim}"
         else:
@@ -90,7 +111,7 @@ def _write_rows(case: Launch, got: Any, expected: Any) -> Table:
         whose = f"loc {loc}, {what}" if loc in locs else f"loc {loc}, which is not written"
         if rows and rows[-1][:1] == (str(page),) and rows[-1][2] == whose:
             continue  # a scale is four bytes
-        yours, asked = ("not written" if v == UNWRITTEN else str(v) for v in (int(mine[page, byte]), int(right[page, byte])))
+        yours, asked = ("not written" if v == UNWRITTEN else str(v) for v in (int(mine[at, byte]), int(right[at, byte])))
         rows.append((str(page), str(byte), whose, yours, asked))
         if len(rows) == SHOWN:
             break
@@ -103,7 +124,7 @@ PART = Part(
     title="The write that meets the end",
     points=15,
     minutes=15,
-    cases=_write_cases,
+    cases=again(_write_cases),
     oracle=_write_oracle,
     launch=_own_launch,
     rows=_write_rows,

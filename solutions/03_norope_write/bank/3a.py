@@ -61,7 +61,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: Divided twice: the row was localized again.
 # asks: Loc 37 of four ranks is row 9. What would make it 2?
 # family: M6
-# outcome: unsafe
 # from: plain
 - row = loc // DCP_SIZE
 + row = loc // DCP_SIZE // DCP_SIZE
@@ -88,7 +87,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: Row 0 was overwritten: a safe address says where, the mask says whether.
 # asks: Which lanes does your store's mask let through?
 # family: M9
-# outcome: unsafe
 # from: plain
 - row = loc // DCP_SIZE
 + row = tl.where(owned, loc // DCP_SIZE, 0)
@@ -155,7 +153,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # %% 3a kv-stride-ignored
 # says: Rows of the pool are kv_stride apart, not DIM: right only without gaps.
 # asks: Where does row 1 of the pool begin?
-# outcome: unsafe
 # from: plain
 - tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
 + tl.store(kv_ptr + row[:, None] * DIM + col[None, :], x, mask=owned[:, None])
@@ -231,7 +228,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: The loc was localized, and the result taken for a loc once more.
 # asks: Is a row a number that has an owner?
 # family: M6
-# outcome: unsafe
 # from: plain
   loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
 + loc = tl.where(loc >= 0, loc // DCP_SIZE, -1)
@@ -271,7 +267,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: The sign was dropped: padding became loc 1, and rank 1's row 0 is lost.
 # asks: Which loc is abs(-1)?
 # family: M8
-# outcome: unsafe
 # from: plain
 - loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
 - owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
@@ -291,7 +286,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: Row 0 was overwritten by lanes that have nothing to store: no mask.
 # asks: What does a lane store that is not masked?
 # family: M9
-# outcome: unsafe
 # from: plain
 - row = loc // DCP_SIZE
 + row = tl.where(owned, loc // DCP_SIZE, 0)
@@ -319,7 +313,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: Zeros for other ranks' tokens still land somewhere: in row 0.
 # asks: Storing 0 and storing nothing: are they the same?
 # family: M9
-# outcome: unsafe
 # from: tail-in-safe-row
 - loc = tl.load(loc_ptr + token, mask=token < n, other=0)
 + loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
@@ -491,7 +484,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # %% 3a strides-ignored
 # says: Both strides are ignored: rows lie kv_stride and src_stride elements apart.
 # asks: Where does the second row begin?
-# outcome: unsafe
 # from: plain
 - x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None])
 - tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
@@ -519,7 +511,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # %% 3a src-stride-for-both
 # says: The pool is written with the source's stride; it has its own.
 # asks: Where does row 1 of the pool begin?
-# outcome: unsafe
 # from: plain
 - tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
 + tl.store(kv_ptr + row[:, None] * src_stride + col[None, :], x, mask=owned[:, None])
@@ -561,7 +552,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: Owned tokens are packed from row 0 on: the row is loc // D, also with gaps.
 # asks: Who will look for loc 21 of four ranks, and in which row?
 # family: M14
-# outcome: unsafe
 # from: plain
 - row = loc // DCP_SIZE
 + row = tl.cumsum(owned.to(tl.int32), 0) - 1
@@ -570,7 +560,6 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # says: The row was taken from the token's place in the batch, not from its loc.
 # asks: Where will the reader of loc 21 look?
 # family: M14
-# outcome: unsafe
 # from: plain
 - row = loc // DCP_SIZE
 + row = token // DCP_SIZE
@@ -612,6 +601,68 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 - owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
 + owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK) & ((DCP_RANK < DCP_SIZE - 1) | (DCP_SIZE == 1))
 
+# %% 3a only-minus-one
+# says: Only -1 is skipped here: any negative loc is padding.
+# asks: Whose is loc -4 when rank 0 asks for the remainder by 4?
+# outcome: unsafe
+# from: plain
+- owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
++ owned = (loc != -1) & (loc % DCP_SIZE == DCP_RANK)
+
+# %% 3a loc-zero
+# says: Loc 0 was taken for padding: only a negative loc is.
+# asks: Is 0 negative?
+# from: plain
+- owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
++ owned = (loc > 0) & (loc % DCP_SIZE == DCP_RANK)
+
+# %% 3a row-zero
+# says: Row 0 was left out: whether a token is stored says its loc, not its row.
+# asks: Where does this rank's first loc lie?
+# from: plain
+- tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
++ tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=(owned & (row > 0))[:, None])
+
+# %% 3a dim-tokens
+# says: A program handles DIM tokens here; it is launched for ROWS of them.
+# asks: What does ROWS count, and what does DIM count?
+# from: plain
+- token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
++ token = tl.program_id(0) * ROWS + tl.arange(0, DIM)
+
+# %% 3a mask-of-columns
+# says: The mask has no [:, None]: it is laid over elements, not over tokens.
+# asks: Which of the block's two axes are the tokens?
+# outcome: unsafe
+# from: plain
+- x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None])
+- tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
++ x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned)
++ tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned)
+
+# %% 3a store-mask-of-columns
+# says: The store's mask has no [:, None]: it is laid over elements, not over tokens.
+# asks: Which of the block's two axes are the tokens?
+# outcome: unsafe
+# from: plain
+- tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
++ tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned)
+
+# %% 3a row-of-columns
+# says: The rows have no [:, None]: element i goes to the row of token i.
+# asks: Which of the block's two axes are the tokens?
+# outcome: crashed
+# from: plain
+- tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
++ tl.store(kv_ptr + row * kv_stride + col[None, :], x, mask=owned[:, None])
+
+# %% 3a no-parentheses
+# says: & binds tighter than >= and ==: each condition needs parentheses of its own.
+# asks: What is 0 & loc % DCP_SIZE?
+# from: plain
+- owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
++ owned = loc >= 0 & loc % DCP_SIZE == DCP_RANK
+
 # %% 3a one-mask
 # outcome: passed
 @triton.jit
@@ -645,7 +696,7 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
     token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
     row = loc // DCP_SIZE
-    mine = (loc > 0) & (loc - row * DCP_SIZE == DCP_RANK)
+    mine = (loc >= 0) & (loc - row * DCP_SIZE == DCP_RANK)
     col = tl.arange(0, DIM)[None, :]
     x = tl.load(src_ptr + token[:, None] * src_stride + col, mask=(token < n)[:, None], other=0)
     tl.store(kv_ptr + row[:, None] * kv_stride + col, x, mask=mine[:, None])

@@ -442,6 +442,20 @@ def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
     kv[locs[mine] // dcp_size] = src[mine]
 
+# %% 3b only-minus-one
+# says: Only -1 is skipped here: any negative loc is padding.
+# asks: Whose is loc -4 when rank 0 asks for the remainder by 4?
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    mine = (locs != -1) & (locs % dcp_size == dcp_rank)
+    kv[locs[mine] // dcp_size] = src[mine]
+
+# %% 3b loc-zero
+# says: Loc 0 was taken for padding: only a negative loc is.
+# asks: Is 0 negative?
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    mine = (locs > 0) & (locs % dcp_size == dcp_rank)
+    kv[locs[mine] // dcp_size] = src[mine]
+
 # %% 3b index-put
 # outcome: passed
 def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):

@@ -1,7 +1,7 @@
 # Answers to 3f: wrong ones, with what each must be told, and other right ones. docs/authoring.md says how one is written.
 
 # %% 3f never
-# says: It never goes off: no single rank holds more keys than were asked for.
+# says: It never goes off, not even where every rank holds every key.
 # asks: What do the counts of all ranks add up to when each holds every key?
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     return False
@@ -202,6 +202,43 @@ def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
 # asks: How often may a key be held?
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     return bool((valid_counts.sum(0) > 2 * topk_counts).any())
+
+# %% 3f fair-share
+# says: A rank may hold more than its fair share: only what all of them hold counts.
+# asks: May all keys of a query lie on one rank of a sound server?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((valid_counts > topk_counts / len(valid_counts)).any())
+
+# %% 3f more-than-half
+# says: One rank may hold over half of the keys: only what all of them hold counts.
+# asks: May all keys of a query lie on one rank of a sound server?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((2 * valid_counts > topk_counts).any())
+
+# %% 3f several-hold
+# says: Several ranks hold keys on a sound server too: what counts is their sum.
+# asks: If two ranks share ten keys, how many do both hold together?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool(((valid_counts > 0).sum(0) > 1).any())
+
+# %% 3f all-hold
+# says: That every rank holds some keys proves nothing: they may share them out.
+# asks: If four ranks hold three keys each of twelve, is one held twice?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((valid_counts > 0).all(0).any())
+
+# %% 3f several-full
+# says: Keys may be held twice though no two ranks hold all of them.
+# asks: One rank holds all keys and another one of them: how many are held twice?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool(((valid_counts == topk_counts) & (topk_counts > 0)).sum(0).gt(1).any())
+
+# %% 3f mean-excess
+# says: The excess was averaged over the batch: one query is enough for an alarm.
+# asks: One query of four is held twice. What is the mean of the excess?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    excess = (valid_counts.sum(0) - topk_counts).float()
+    return bool(excess.numel() and excess.mean() > 0.5)
 
 # %% 3f by-lse
 # outcome: passed

@@ -218,6 +218,43 @@ def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM
 - x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None])
 + x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :])
 
+# %% 3g only-minus-one
+# says: Only -1 is skipped here: any negative loc is padding.
+# asks: Whose is loc -4 when rank 0 asks for the remainder by 4?
+# outcome: unsafe
+# from: plain
+- owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
++ owned = (loc != -1) & (loc % DCP_SIZE == DCP_RANK)
+
+# %% 3g loc-zero
+# says: Loc 0 was taken for padding: only a negative loc is.
+# asks: Is 0 negative?
+# from: plain
+- owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
++ owned = (loc > 0) & (loc % DCP_SIZE == DCP_RANK)
+
+# %% 3g row-zero
+# says: Row 0 was left out: whether a token is stored says its loc, not its row.
+# asks: Where does this rank's first loc lie?
+# from: plain
+- tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
++ tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=(owned & (row > 0))[:, None])
+
+# %% 3g dim-tokens
+# says: A program handles DIM tokens here; it is launched for ROWS of them.
+# asks: What does ROWS count, and what does DIM count?
+# from: plain
+- token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
++ token = tl.program_id(0) * ROWS + tl.arange(0, DIM)
+
+# %% 3g int32-address
+# says: row * kv_stride in 32 bits wraps past 2^31 elements: the address is wrong.
+# asks: How far from the pool's start is row 300,000 at 8,192 elements a row?
+# outcome: unsafe
+# from: plain
+- row = loc // DCP_SIZE
++ row = (loc // DCP_SIZE).to(tl.int32)
+
 # %% 3g the-store-casts
 # outcome: passed
 # from: plain

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from dcplab.course.cases import again
 from dcplab.course.model import Launch, Part, Prediction
 from dcplab.course.seeded import Draw
 
-from .shared import batch_locs, distinct_values, own_write, write_launch, write_oracle, write_rows
+from .shared import batch_locs, distinct_values, low_locs, own_write, write_launch, write_oracle, write_rows
 
 
 def _write_cases(draw: Draw) -> list[Launch]:
@@ -19,6 +20,7 @@ def _write_cases(draw: Draw) -> list[Launch]:
     far = 2**18 + 4 * draw.int(1, 25)  # times 2^13 elements a row: past 2^31, and the buffer stays small
     far_locs = batch_locs(draw, 1, 4, range(far, far + 3), 3, 2, 1)
     far_values = distinct_values(draw, len(far_locs), 8, torch.uint8)
+    low = low_locs(draw, 4)
     return [
         drawn("one program, rank 1 of 4", 0, 4, 1, range(2, 8), (2, 2, 1), 4, 8),
         drawn("the last rank, two programs, a gap after each row", 1, 4, 3, range(2, 8), (2, 2, 2), 4, 4, gaps=(3, 0)),
@@ -34,6 +36,11 @@ def _write_cases(draw: Draw) -> list[Launch]:
             "a pool of more than 2^31 elements", 8, far_values, far_locs, range(far, far + 3), 1, 4, 4, gaps=(2**13 - 8, 0)
         ),
         drawn("a server's row: 512 wide", 9, 8, draw.choice([0, 5, 7]), range(4, 9), (4, 7, 1), 512, 8),
+        write_launch(
+            "row 0, loc 0 and every negative loc", 10, distinct_values(draw, 7, 4, torch.float32), low, range(4), 0, 4, 8
+        ),
+        drawn("every token is this rank's, a partly filled block", 11, 1, 0, range(2, 9), (5, 0), 4, 8),
+        drawn("more tokens a program than elements a row", 12, 3, 1, range(0, 9), (9, 5, 1), 2, 16),
     ]
 
 
@@ -43,7 +50,7 @@ PART = Part(
     title="Where, and whether",
     points=20,
     minutes=15,
-    cases=_write_cases,
+    cases=again(_write_cases),
     oracle=write_oracle,
     launch=own_write,
     rows=write_rows,

@@ -6,17 +6,17 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
 
-from .shared import UNWRITTEN, batch_locs, distinct_values, pool_row_words
+from .shared import UNWRITTEN, batch_locs, distinct_values, low_locs, pool_row_words
 
 
 def _torch_write_cases(draw: Draw) -> list[Case]:
     def drawn(d, rank, rows, tokens, width, pool_rows, dtype=torch.float32, view="", index=torch.int64):
-        locs = batch_locs(draw, rank, d, rows, *tokens).to(index)
+        locs = (batch_locs(draw, rank, d, rows, *tokens) if rows else low_locs(draw, d)).to(index)
         src = distinct_values(draw, len(locs), width, dtype)
         kv = torch.full((pool_rows, 2 * width + 1), float(UNWRITTEN)).to(dtype)
         kv = {"": kv[:, :width].contiguous(), "gap": kv[:, 1 : width + 1], "every other": kv[:, 1::2]}[view]
@@ -39,6 +39,7 @@ def _torch_write_cases(draw: Draw) -> list[Case]:
             ("rows of bytes, past the pool if not divided", drawn(8, 7, range(2, 12), (6, 9, 1), 8, 13, torch.uint8)),
             ("locs past 2^31", drawn(large, large - draw.int(1, 2), range(2, 6), (3, 2), 3, 6)),
             ("locs past 2^53", drawn(many, many - draw.int(1, 2), range(2, 6), (3, 2), 3, 6)),
+            ("row 0, loc 0 and every negative loc", drawn(4, 0, None, (), 3, 6)),
             ("no tokens", drawn(4, 1, range(2, 6), (0, 0), 3, 6)),
         ],
         writes=(0,),
@@ -71,7 +72,7 @@ PART = Part(
     title="The twin that did half",
     points=15,
     minutes=8,
-    cases=_torch_write_cases,
+    cases=again(_torch_write_cases),
     rows=_torch_write_rows,
     question="Which tokens of the batch does this rank keep, and in which row of kv does each of them belong?",
     hints=(

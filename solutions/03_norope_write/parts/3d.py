@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.values import short
@@ -84,7 +84,7 @@ PART = Part(
     title="What this rank can read",
     points=15,
     minutes=10,
-    cases=_topk_cases,
+    cases=again(_topk_cases),
     rows=_topk_rows,
     question="Of the locs of one query: which does this rank hold, in which order, and how many are they?",
     hints=(

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.values import short
@@ -104,7 +104,7 @@ PART = Part(
     title="What the ranks found, together",
     points=20,
     minutes=12,
-    cases=_merge_cases,
+    cases=again(_merge_cases),
     oracle=_merge_oracle,
     rows=_merge_rows,
     close=1e-4,

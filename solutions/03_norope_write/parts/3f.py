@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import numbered
+from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
@@ -48,6 +48,8 @@ def _alarm_cases(draw: Draw) -> list[Case]:
     even = (4 * share, [share] * 4, 0.0)
     below = server(even)
     below = (*below[:2], below[3] - 5e-4, below[3])  # summed in another order, it came out a little smaller
+    above = server(even)
+    above = (*above[:2], above[3] + 5e-4, above[3])
     return numbered(
         [
             ("every rank holds every key", server(all_four)),
@@ -69,6 +71,9 @@ def _alarm_cases(draw: Draw) -> list[Case]:
             ("LSEs about -590, all keys twice", server(sound(2), (k, [k, k], 1.0), ranks=2, level=-590.0)),
             ("all keys on one rank", server((k, [0, 0, k, 0], 0.0), (k, [k, 0, 0, 0], 0.0))),
             ("nothing but queries without keys", server(none, none)),
+            ("rounding, upwards", above),
+            ("three ranks hold nearly every key", server((k, [k - 1, k - 1, k - 2, 2], 1.3))),
+            ("one key of twelve twice", server((12, [12, 1, 0, 0], 0.51))),
             ("no queries", server()),
         ]
     )
@@ -90,7 +95,7 @@ PART = Part(
     title="A number nobody looked at",
     points=15,
     minutes=10,
-    cases=_alarm_cases,
+    cases=again(_alarm_cases),
     rows=_alarm_rows,
     question="If D ranks share a query's keys, what do their counts add up to? And if each has them all?",
     hints=(

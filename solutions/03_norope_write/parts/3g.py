@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from dcplab.course.cases import again
 from dcplab.course.model import Launch, Part, Prediction
 from dcplab.course.seeded import Draw
 
-from .shared import GAP, UNWRITTEN, batch_locs, own_write, write_launch, write_oracle, write_rows
+from .shared import GAP, UNWRITTEN, batch_locs, low_locs, own_write, write_launch, write_oracle, write_rows
 
 FP8 = torch.float8_e4m3fn
 
@@ -29,6 +30,9 @@ def _fp8_cases(draw: Draw) -> list[Launch]:
         scale = 2.0 ** torch.randint(-9, 9, (n, width), generator=draw.torch())
         return (torch.rand(n, width, generator=draw.torch()) * scale).clamp(max=448).to(dtype)
 
+    far = 2**18 + 4 * draw.int(1, 25)  # as in 3a
+    far_locs, low = batch_locs(draw, 1, 4, range(far, far + 3), 3, 2, 1), low_locs(draw, 4)
+    far_values, low_values = (_e4m3(draw, len(locs), 8, torch.float32) for locs in (far_locs, low))
     rounded = dict(values=any_values, modes=("gpu",))
     return [
         drawn("one program, rank 1 of 4", 0, 4, 1, range(2, 8), (2, 2, 1), 4, 8, torch.float32, exact=True),
@@ -36,8 +40,23 @@ def _fp8_cases(draw: Draw) -> list[Launch]:
         drawn("one rank, with padding", 2, 1, 0, range(2, 9), (4, 0, 2), 4, 4, torch.float32, exact=True),
         drawn("three ranks, gaps", 3, 3, draw.int(0, 2), range(2, 12), (5, 6), 16, 4, torch.bfloat16, gaps=(5, 3), exact=True),
         drawn("no token is this rank's", 4, 4, 2, range(2, 8), (0, 4, 1), 4, 8, torch.float32, exact=True),
-        drawn("values that must be rounded, fp32", 5, 4, 1, range(2, 20), (12, 7), 64, 8, torch.float32, **rounded),
-        drawn("values that must be rounded, bf16", 6, 8, 7, range(2, 20), (12, 7, 2), 64, 8, torch.bfloat16, **rounded),
+        drawn("more tokens a program than elements a row", 5, 3, 1, range(0, 9), (9, 5, 1), 4, 16, torch.float32, exact=True),
+        write_launch("row 0, loc 0 and every negative loc", 6, low_values, low, range(4), 0, 4, 4, pool=FP8, exact=True),
+        write_launch(
+            "a pool of more than 2^31 elements",
+            7,
+            far_values,
+            far_locs,
+            range(far, far + 3),
+            1,
+            4,
+            4,
+            (2**13 - 8, 0),
+            FP8,
+            exact=True,
+        ),
+        drawn("values that must be rounded, fp32", 8, 4, 1, range(2, 20), (12, 7), 64, 8, torch.float32, **rounded),
+        drawn("values that must be rounded, bf16", 9, 8, 7, range(2, 20), (12, 7, 2), 64, 8, torch.bfloat16, **rounded),
     ]
 
 
@@ -52,7 +71,7 @@ PART = Part(
     title="Bonus: the same write, in eight bits",
     points=5,
     minutes=10,
-    cases=_fp8_cases,
+    cases=again(_fp8_cases),
     oracle=write_oracle,
     launch=_own_fp8_launch,
     rows=write_rows,

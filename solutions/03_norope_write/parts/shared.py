@@ -22,6 +22,12 @@ def batch_locs(draw: Draw, dcp_rank: int, dcp_size: int, rows: range, mine: int,
     return torch.tensor(draw.shuffled(locs))
 
 
+def low_locs(draw: Draw, dcp_size: int) -> torch.Tensor:
+    """Shuffled locs of a batch for rank 0: its rows 0 and 1, strangers beside them, and negative ones of every remainder."""
+    negative = [-1, -dcp_size, -2 * dcp_size - draw.int(0, dcp_size - 1)]
+    return torch.tensor(draw.shuffled([0, dcp_size, 1, 2 * dcp_size - 1, *negative]))
+
+
 def distinct_values(draw: Draw, n: int, width: int, dtype: torch.dtype) -> torch.Tensor:
     """``[n, width]``, every value another one, none of them UNWRITTEN or GAP."""
     return (FIRST + torch.randperm(n * width, generator=draw.torch())).reshape(n, width).to(dtype)

@@ -291,6 +291,15 @@ def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
     topk_pos[here] += starts[here]
     return topk_pos
 
+# %% 4d table-dtype
+# says: The result takes the table's dtype: asked for is that of topk_pos.
+# asks: What is the dtype of int32 positions plus int64 starts?
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    return torch.where(topk_pos >= 0, req_to_token[req_of_row[:, None], topk_pos.clamp(min=0)], -1)
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k[req_of_row][:, None], -1)
+
 # %% 4d gather
 # outcome: passed
 def topk_to_paged(topk_pos, req_of_row, req_to_token):
@@ -300,7 +309,7 @@ def topk_to_paged(topk_pos, req_of_row, req_to_token):
 
 def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
     begin = cu_seqlens_k[req_of_row].unsqueeze(1)
-    return (topk_pos + begin).masked_fill(topk_pos < 0, -1)
+    return (topk_pos + begin).masked_fill(topk_pos < 0, -1).to(topk_pos.dtype)
 
 # %% 4d fill
 # outcome: passed
@@ -320,10 +329,10 @@ def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
 # outcome: passed
 def topk_to_paged(topk_pos, req_of_row, req_to_token):
     locs = req_to_token[req_of_row.unsqueeze(-1), topk_pos]  # what -1 reads is replaced below
-    return torch.where(topk_pos < 0, topk_pos, locs)
+    return torch.where(topk_pos < 0, topk_pos, locs).type_as(topk_pos)
 
 def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
-    return topk_pos + (topk_pos >= 0) * cu_seqlens_k[req_of_row][:, None]
+    return topk_pos + (topk_pos >= 0) * cu_seqlens_k[req_of_row][:, None].to(topk_pos.dtype)
 
 # %% 4d row-by-row
 # outcome: passed
@@ -344,8 +353,8 @@ def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
 # outcome: passed
 def topk_to_paged(topk_pos, req_of_row, req_to_token):
     table = F.pad(req_to_token, (0, 1), value=-1)  # so that position -1 reads a -1
-    return table[req_of_row[:, None], topk_pos]
+    return table[req_of_row[:, None], topk_pos].to(topk_pos.dtype)
 
 def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
     shift = cu_seqlens_k[req_of_row][:, None].expand_as(topk_pos)
-    return torch.where(topk_pos.ge(0), topk_pos + shift, torch.full_like(topk_pos, -1))
+    return torch.where(topk_pos.ge(0), topk_pos + shift, torch.full_like(topk_pos, -1)).to(topk_pos.dtype)

@@ -119,6 +119,12 @@ def choose_transform(mode, dcp_sharded):
 def choose_transform(mode, dcp_sharded):
     return {"decode": "PAGED", "target_verify": "PAGED", "extend": "RAGGED" if dcp_sharded else "PAGED"}[mode]
 
+# %% 4e sharded-or-extend
+# says: RAGGED needs both, a sharded c-KV and a batch that extends; here one is enough.
+# asks: Does a decode step gather a workspace?
+def choose_transform(mode, dcp_sharded):
+    return "RAGGED" if dcp_sharded or mode in ("extend", "mixed") else "PAGED"
+
 # %% 4e sets
 # outcome: passed
 def choose_transform(mode, dcp_sharded):

@@ -19,8 +19,8 @@ def padded_rows(n, start, dcp_size):
 
 def topk_to_paged(topk_pos, req_of_row, req_to_token):
     locs = req_to_token[req_of_row[:, None], topk_pos.clamp(min=0)]
-    return torch.where(topk_pos >= 0, locs, -1)
+    return torch.where(topk_pos >= 0, locs, -1).to(topk_pos.dtype)
 
 
 def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
-    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k[req_of_row][:, None], -1)
+    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k[req_of_row][:, None], -1).to(topk_pos.dtype)

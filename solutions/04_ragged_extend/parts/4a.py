@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import as_column, numbered
+from dcplab.course.cases import again, as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
@@ -84,7 +84,7 @@ PART = Part(
     title="My rows of everybody's prefix",
     points=15,
     minutes=10,
-    cases=_prefix_cases,
+    cases=again(_prefix_cases),
     rows=_prefix_rows,
     question="Take the first loc of the second request. Who owns it, and what does that depend on?",
     hints=(

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import as_column, numbered
+from dcplab.course.cases import again, as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
@@ -74,7 +74,7 @@ PART = Part(
     title="Un-interleave the gather",
     points=20,
     minutes=15,
-    cases=_shard_cases,
+    cases=again(_shard_cases),
     rows=_shard_rows,
     question="In which shard, and in which of its rows, is position p of the second request?",
     hints=(

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import as_column, numbered
+from dcplab.course.cases import again, as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
@@ -54,7 +54,7 @@ PART = Part(
     title="Prefix and new tokens, request by request",
     points=10,
     minutes=7,
-    cases=_assemble_cases,
+    cases=again(_assemble_cases),
     rows=_assemble_rows,
     question="What stands right behind the last prefix token of the first request?",
     hints=(

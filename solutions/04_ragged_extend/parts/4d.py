@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import as_column, numbered
+from dcplab.course.cases import again, as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
@@ -43,6 +43,9 @@ def _transform_cases(draw: Draw) -> list[Case]:
     def narrow(topk, req, table, cu):
         return topk.int(), req.int(), table.int(), cu.int()
 
+    def half_narrow(topk, req, table, cu):
+        return topk.int(), req.int(), table, cu
+
     def strided(topk, req, table, cu):
         return topk.T.contiguous().T, as_column(req), as_column(table), as_column(cu)
 
@@ -55,6 +58,7 @@ def _transform_cases(draw: Draw) -> list[Case]:
         ("more places than tokens", drawn([2, 3], [0, 1], 6)),
         ("a row that selected nothing", drawn([4, 0, 3], [1, 0, 2], 3)),
         ("rows in another order than requests", drawn([4, 5, 6], draw.shuffled([2, 0, 1, 2]), 5)),
+        ("int32 positions, int64 tables", half_narrow(*drawn([6, 4], [1, 0, 1], 4))),
         ("int32", narrow(*drawn([6, 4], [1, 0, 1], 4))),
         ("strided", strided(*drawn([7, 5], [0, 1, 1], 4))),
         ("past 2^31 and 2^53", drawn([5, 8], [1, 0], 5, base=FAR + draw.int(5, 60))),
@@ -80,7 +84,7 @@ PART = Part(
     title="Two transforms of one selection",
     points=15,
     minutes=10,
-    cases=_transform_cases,
+    cases=again(_transform_cases),
     rows=_transform_rows,
     question="A position says where a token is in its request. Which request, and where does that request begin?",
     hints=(

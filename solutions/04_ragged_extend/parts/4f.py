@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import as_column, numbered
+from dcplab.course.cases import again, as_column, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.values import short
@@ -60,6 +60,10 @@ def _capacity_cases(draw: Draw) -> list[Case]:
         ("far past 2^31", ("draft_loc", toy, [9, 2**32 + 9, 10])),
         ("no locs", ("flattened_page_table", toy, [])),
         ("more locs than slots, all legal: requests share a prefix", ("flattened_page_table", toy, [9, 10] * 40)),
+        (
+            "more locs than slots, one of them past the end",
+            ("flattened_page_table", toy, [9, 10] * 40 + [bound("index_k_loc", *toy)]),
+        ),
         ("one rank", ("flattened_page_table", (8, 4, 1), [4, 11, 5])),
     ]
     made = [(label, (ints(locs), consumer, *sizes)) for label, (consumer, sizes, locs) in cases]
@@ -81,7 +85,7 @@ PART = Part(
     title="A check for the table that was just born",
     points=10,
     minutes=8,
-    cases=_capacity_cases,
+    cases=again(_capacity_cases),
     rows=_capacity_rows,
     question="Which space are these indices in, and how many of that space are there?",
     hints=(

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from dcplab.course.cases import again
 from dcplab.course.model import Buf, Launch, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
@@ -118,7 +119,7 @@ PART = Part(
     title="The assembly as a Triton kernel",
     points=20,
     minutes=15,
-    cases=_kernel_cases,
+    cases=again(_kernel_cases),
     oracle=_kernel_oracle,
     launch=_own_launch,
     rows=_kernel_rows,

@@ -402,6 +402,18 @@ def decode_path(step):
 - parts.append(rank.attend(rows, counts))
 + parts.append(rank.attend(rank.localize(rank.to_locs(rank.select_paged()))))
 
+# %% 5a select-before-write
+# says: The selection comes before the write: the step's own tokens cannot be chosen.
+# asks: By what would top-k find a token whose index key is not written yet?
+def decode_path(step):
+    picked = [rank.select_paged() for rank in step.ranks]
+    parts = []
+    for rank, chosen in zip(step.ranks, picked):
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
+        parts.append(rank.attend(*rank.localize(rank.to_locs(chosen))))
+    return step.merge(parts)
+
 # %% 5a writes-first
 # outcome: passed
 def decode_path(step):

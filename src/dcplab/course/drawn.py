@@ -60,4 +60,5 @@ def pack(case: Case | Launch) -> dict[str, Any]:
         "constexprs": dict(case.constexprs),
         "writes": list(case.writes),
         "exact": case.exact,
+        "backwards": case.backwards,
     }

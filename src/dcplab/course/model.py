@@ -43,7 +43,7 @@ class Buf:
     """Stands, in ``Launch.args``, for a buffer of the launch. ``dtype`` (a torch dtype's name) views it as another type.
 
     ``before`` makes addresses past 2^31: the pointer lies so many elements before the buffer, as if the buffer were the end of
-    a larger one. Only this end may be touched.
+    a larger one. Only this end is judged: a load from the rest gives 0, a store there is lost.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Launch:
     before, between and after them. A store outside a buffer then changes a band and nothing else.
     ``writes``: the buffers that the kernel may change. ``constexprs`` are passed by keyword. ``modes``: as in ``Case``.
     ``exact``: promises that the kernel's casts change no value, so bf16/fp8 casts can be judged on a CPU.
+    ``backwards``: on a CPU the last program runs first, since no order is promised.
     """
 
     buffers: Mapping[str, Any]
@@ -70,6 +71,7 @@ class Launch:
     writes: tuple[str, ...] = ()
     modes: tuple[str, ...] = MODES
     exact: bool = False
+    backwards: bool = False
 
 
 @dataclass(frozen=True)

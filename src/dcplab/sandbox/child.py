@@ -7,6 +7,7 @@ whether that is right. A forged record can therefore say nothing that the answer
 from __future__ import annotations
 
 import builtins
+import contextlib
 import faulthandler
 import functools
 import io
@@ -29,6 +30,7 @@ from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
 from dcplab.sandbox.kernels.decorators import is_kernel
+from dcplab.sandbox.kernels.grid_order import backwards
 from dcplab.sandbox.kernels.interpreter_limits import watched
 
 RECORD_LIMIT = 64 << 20
@@ -127,16 +129,16 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     on_gpu = job["mode"] == "gpu"
     arena = CanaryBuffers(buffers, "cuda" if on_gpu else "cpu")
     guard = None if on_gpu else Guard(arena.views)
-    args, ends, record, doubts = [], [], {}, []
+    args, wholes, record, doubts = [], {}, {}, []
     for kind, value, dtype, before in codec.decode(case["args"]):
         if kind == "value":
             args.append(value)
             continue
         dtype = codec.dtype_named(dtype) if dtype else buffers[value].dtype
         if on_gpu:
-            whole = _end_of_larger(arena.views[value], before * dtype.itemsize) if before else arena.views[value]
-            args.append(whole.view(dtype))
-            ends += [(arena.views[value], whole)] if before else []
+            if before and value not in wholes:
+                wholes[value] = _end_of_larger(arena.views[value], before * dtype.itemsize)
+            args.append(wholes.get(value, arena.views[value]).view(dtype))
         else:
             args.append(guard.pointer(value, dtype, before))
     try:
@@ -145,10 +147,12 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
         if on_gpu:
             kernel[case["grid"]](*args, **case["constexprs"])
             _settle("gpu")
-            for view, whole in ends:
+            for name, whole in wholes.items():
+                view = arena.views[name]
                 view.view(-1).view(torch.uint8).copy_(whole[-view.numel() * view.element_size() :])
         else:
-            with guarded(guard), watched(casts=not case["exact"]) as doubts:
+            order = backwards() if case["backwards"] else contextlib.nullcontext()
+            with guarded(guard), order, watched(casts=not case["exact"]) as doubts:
                 kernel[case["grid"]](*args, **case["constexprs"])
     except BaseException as e:
         record["raised"] = _raised(e, path)

@@ -45,28 +45,32 @@ class Guard:
         self.starts = np.array([(i + 1) * SPACE for i in range(len(buffers))], dtype=np.uint64)
         self.sizes = np.array([t.numel() * t.element_size() for t in self.tensors], dtype=np.uint64)
         self.real = np.array([t.data_ptr() for t in self.tensors], dtype=np.uint64)
+        self.missing = np.zeros(len(buffers), dtype=np.uint64)  # bytes of a larger buffer that are not here
 
     def pointer(self, name: str, dtype: torch.dtype | None = None, before: int = 0) -> Any:
         """Return the kernel's pointer for a buffer: an address in the buffer's own space, of another element type if asked.
 
         ``before``: the pointer lies so many elements before the buffer, as if the buffer were the end of a larger one.
+        The rest of that may be touched, but is not here: a load gives 0, a store is lost.
         """
         from triton.runtime import interpreter
 
         i = self.names.index(name)
         like = self.tensors[i] if dtype is None else torch.empty(1, dtype=dtype)
         made = interpreter._implicit_cvt(like if like.numel() else torch.empty(1, dtype=like.dtype))
+        self.missing[i] = max(int(self.missing[i]), before * like.element_size())
         made.handle.data = np.array([int(self.starts[i]) - before * like.element_size()], dtype=np.uint64)
         return made
 
     def admit(self, op: str, program: tuple, addresses: np.ndarray, mask: np.ndarray, nbytes: int) -> tuple:
-        """``(real addresses, lanes that are in bounds)``; reports the others that ``mask`` has active."""
+        """``(real addresses, lanes whose memory is here)``; reports those that ``mask`` has active outside every buffer."""
         seen = np.asarray(addresses, dtype=np.uint64)
         i = self._space(seen)
         offset = seen - self.starts[i]  # below the start it wraps around and is far above every size
         sizes = self.sizes[i]
         inside = (sizes >= nbytes) & (offset <= np.maximum(sizes, nbytes) - np.uint64(nbytes))
-        bad = np.asarray(mask, dtype=bool) & ~inside
+        absent = seen + self.missing[i] - self.starts[i] < self.missing[i]  # in the larger buffer, before this end of it
+        bad = np.asarray(mask, dtype=bool) & ~inside & ~absent
         if bad.any():
             self._report(op, program, seen[bad].ravel(), i[bad].ravel())
         return offset + self.real[i], inside
