@@ -657,11 +657,12 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 + tl.store(kv_ptr + row * kv_stride + col[None, :], x, mask=owned[:, None])
 
 # %% 3a no-parentheses
-# says: & binds tighter than >= and ==: each condition needs parentheses of its own.
-# asks: What is 0 & loc % DCP_SIZE?
+# says: & binds tighter than ==: the remainder's comparison needs parentheses too.
+# asks: What is (loc >= 0) & loc % DCP_SIZE, before anything is compared?
+# outcome: unsafe
 # from: plain
 - owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
-+ owned = loc >= 0 & loc % DCP_SIZE == DCP_RANK
++ owned = (loc >= 0) & loc % DCP_SIZE == DCP_RANK
 
 # %% 3a one-mask
 # outcome: passed
