@@ -24,10 +24,15 @@ allocated: list[tuple[int, int]] = []  # first and last byte
 
 def install() -> None:
     end_of_larger = child._end_of_larger
-    child._settle = lambda mode: None
-    child._on_device = lambda mode: lambda t: t
-    child._end_of_larger = lambda view, before: _noted(end_of_larger(view, before))
-    child.Arena = lambda buffers, device: _arena(buffers)
+    of_child = {
+        "CanaryBuffers": lambda buffers, device: _canary_buffers(buffers),
+        "_settle": lambda mode: None,
+        "_on_device": lambda mode: lambda t: t,
+        "_end_of_larger": lambda view, before: _noted(end_of_larger(view, before)),
+    }
+    for name, stand_in in of_child.items():
+        assert hasattr(child, name), f"the child has no {name} that could be stood in for"
+        setattr(child, name, stand_in)
     builder = interpreter.InterpreterBuilder
     load, store, place = builder.create_masked_load, builder.create_masked_store, builder.set_grid_idx
 
@@ -57,7 +62,7 @@ def install() -> None:
     interpreter._convert_float = rounded
 
 
-def _arena(buffers):
+def _canary_buffers(buffers):
     arena = CanaryBuffers(buffers)
     allocated[:] = []
     _noted(arena.memory)
