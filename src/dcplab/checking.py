@@ -17,7 +17,9 @@ from dcplab.course.seeded import fresh_seed
 from dcplab.course.trial import Trial
 from dcplab.errors import CourseError
 from dcplab.judge import diagnose, judgement
+from dcplab.judge.deeds import agree, deeds
 from dcplab.judge.judgement import Judgement
+from dcplab.judge.observed import observed
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result, sentences
 from dcplab.reference import ENDLESS_S, Reference, References
@@ -62,9 +64,18 @@ def judge(program: Program, reference: Reference, note: Note | None = None, tria
     expected = solution.result() if solution else reference.expected()
     judged = judgement.judge(key, program, drawn, trial, expected, modes.versions().get("triton", ""))
     if kernel and judged.why in ("passed", "unjudged"):
-        return judgement.compiled(judged, *compiles(program, key.part, _unlike(drawn.launches), drawn.wall_s))
+        return judgement.compiled(judged, *_compiled(program, reference))
     if judged.why == "failed":
-        return judgement.named(judged, _misconception(judged, reference))
+        wrong = _misconception(judged, reference)
+        if wrong and diagnose.two_valued(judged) and not _agree_again(judged, wrong):
+            wrong = None
+        # If the interpreter could not judge most cases, the reason may be what no compiler accepts, and not the few cases that
+        # it ran far enough to be wrong.
+        if kernel and not wrong and judged.many is not None and judged.many.outcome == "unjudged":
+            refusal = _compiled(program, reference)[1]
+            if refusal:
+                return judgement.compiled(judged, False, refusal)
+        return judgement.named(judged, wrong, None if wrong else observed(judged))
     return judged
 
 
@@ -76,6 +87,23 @@ def _misconception(here: Judgement, reference: Reference) -> Wrong | None:
     second = here.trial.watched or attempt([here.program], here.part, drawn.packed, "cpu", wall)[0]
     there = judgement.judge(here.key, here.program, drawn, second, here.expected, modes.versions().get("triton", ""))
     return diagnose.find_on_gpu(here, there, reference.bank)
+
+
+def _compiled(program: Program, reference: Reference) -> tuple[bool, Any]:
+    drawn = reference.drawn
+    return compiles(program, reference.key.part, _unlike(drawn.launches), drawn.wall_s)
+
+
+def _agree_again(judged: Judgement, wrong: Wrong) -> bool:
+    """Return True if an answer and the bank answer that it agrees with agree on the cases of another seed too. If only two
+    values are possible, they may agree on some twenty cases by chance."""
+    key, mode = judged.key, judged.mode
+    theirs = next(program for known, program in key.wrong if known.id == wrong.id)
+    if theirs.source == judged.program.source:
+        return True
+    drawn = draw(key.part, judged.seed + 1, mode)
+    mine, other = attempt([judged.program, theirs], key.part, drawn.packed, mode, drawn.wall_s)
+    return agree(deeds(mine, key.part.close), deeds(other, key.part.close), key.part.close)
 
 
 def own_case(part: Part, args: tuple, kwargs: dict, function: str = "") -> Case | Launch:

@@ -32,18 +32,14 @@ def test_a_wrong_answer_is_told_in_order(judged):
     assert "Traceback" not in found.message and "tensor(" not in found.message
 
 
-def test_two_mistakes_at_once_are_called_by_the_one_that_is_shown(judged):
-    # The case that is shown and one more of three do what the bank's answer does.
+def test_a_mistake_that_does_not_explain_every_failing_case_is_not_named(judged):
+    # The case that is shown and one more of three do what the bank's answer does, and the third one does not.
     found = judged(
         "91a", LOCALIZE + "if locs.ndim == 2:\n        return locs * 0\n    return torch.where(locs >= 0, locs // dcp_size, -1)"
     )
-    assert (found.outcome, found.diagnosis) == ("wrong", "91a-no-filter")
+    assert (found.outcome, found.diagnosis) == ("wrong", None)
     other = judged("91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1) + (locs >= 2**31)")
-    assert other.diagnosis == "91a-no-filter"
-    alone = judged(
-        "91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1) + (locs.max() > 2**31) + (locs.ndim == 2)"
-    )
-    assert alone.diagnosis is None, "one case of three is a coincidence"
+    assert other.diagnosis is None
 
 
 def test_the_same_seed_gives_the_same_report(judged):

@@ -1,5 +1,8 @@
 """Which misconception an answer has: facts in, facts out, no process."""
 
+import pytest
+import torch
+
 from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
 from dcplab.course.model import Case, Part, Wrong
@@ -7,9 +10,22 @@ from dcplab.course.trial import Trial
 from dcplab.judge import diagnose
 from dcplab.judge.deeds import agree, deeds
 from dcplab.judge.judgement import judge
+from dcplab.judge.observed import observed
 from dcplab.notebook.extract import extract
 
 PROGRAM = extract(["def above(n):\n    return n > 3\n"], ("above",))
+
+
+SHARES = [{"kind": "shares", "argument": 0}]
+
+
+def judged(records, truth, cases=None):
+    """The judgement of an answer that did this, case by case."""
+    part = Part("9a", "above", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
+    cases = cases or tuple(Case((i,), size=i) for i in range(len(truth)))
+    drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
+    trial = Trial({i: {"events": [], **record} for i, record in enumerate(records)}, status="done")
+    return judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, truth, "")
 
 
 def trial(values):
@@ -31,14 +47,90 @@ def test_a_mistake_that_fits_the_failing_cases_alone_is_not_the_nearest():
     """Of two values a wrong one is the other: an inverted answer agrees with every failing case of any wrong bool."""
     truth = [True, True, True, False, False, False]
     answers = {"inverted": [not right for right in truth], "upper end only": [True, True, True, True, True, False]}
-    assert named(answers, [True] * 6, truth) == "upper end only"
+    assert named(answers, [True] * 6, truth) is None
+    assert named(answers, [True, True, True, True, True, False], truth) == "upper end only"
+    words = ["PAGED", "RAGGED", "RAGGED", "PAGED"]
+    assert named({"all ragged": ["RAGGED"] * 4}, ["RAGGED", "RAGGED", "RAGGED", "PAGED"], words) is None
+    assert named({"fits all failing": [9, 9, 9, 9, 9, 8]}, [9, 9, 9, 9, 9, 7], [7, 7, 7, 7, 7, 7]) is None, (
+        "asked for: one value"
+    )
 
 
 def test_an_answer_that_agrees_everywhere_goes_before_the_nearest():
+    truth = [1, 2, 3, 4, 5, 6]
+    answers = {"near": [0, 0, 0, 0, 0, 6], "same": [0, 0, 0, 0, 5, 6]}
+    assert named(answers, [0, 0, 0, 0, 5, 6], truth) == "same"
+    assert named(answers, [9, 9, 9, 9, 9, 9], truth) is None
+
+
+def test_the_nearest_explains_every_failing_case_and_is_wrong_on_few_others():
+    truth, mine = [1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 5, 6]
+    assert named({"one more": [0, 0, 0, 0, 0, 6]}, mine, truth) == "one more"
+    assert named({"two more": [0, 0, 0, 0, 0, 0]}, mine, truth) is None
+    assert named({"one not explained": [0, 0, 0, 4, 5, 6]}, mine, truth) is None
+    assert named({"one otherwise": [0, 0, 0, 7, 5, 6]}, mine, truth) is None
+
+
+def test_of_two_names_that_fit_equally_neither_is_told():
+    truth, mine = [1, 2, 3, 4, 5], [0, 0, 3, 4, 5]
+    assert named({"one": mine, "other": mine}, mine, truth) is None
+    truth, mine = [1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 5, 6]
+    assert named({"one": [0, 0, 0, 0, 9, 6], "other": [0, 0, 0, 0, 8, 6]}, mine, truth) is None
+
+
+def test_a_wrong_value_is_shown_before_a_wrong_dtype_and_before_an_alias():
+    truth = [torch.arange(3, dtype=torch.int32), torch.arange(5), torch.arange(6)]
+    records = [
+        {"returned": torch.arange(3)},
+        {"returned": torch.arange(5), "events": SHARES},
+        {"returned": torch.arange(6) + 1},
+    ]
+    told = judged(records, truth)
+    assert (told.outcome, told.shown.number, told.failing) == ("wrong", 2, [0, 1, 2])
+    assert judged(records[:2], truth[:2]).outcome == "unsafe", "of right values an alias goes before a dtype"
+    alias = judged([{"returned": truth[1], "events": SHARES}], truth[1:2])
+    assert (alias.outcome, alias.shown.what) == ("unsafe", "touched")
+
+
+def test_a_mistake_in_a_view_is_the_one_in_its_copy():
+    truth = [torch.arange(n) for n in (3, 4, 5)]
+    records = [{"returned": t + 1, "events": SHARES} for t in truth]
+    records[0] = {"returned": truth[0], "events": SHARES}
+    told = judged(records, truth)
+    copies = deeds(Trial({i: {"returned": r["returned"]} for i, r in enumerate(records)}, status="done"), None)
+    mine = deeds(told.trial, None)
+    assert told.outcome == "wrong" and agree(mine, copies, None, aliases=False) and not agree(mine, copies, None)
+
+
+@pytest.mark.parametrize(
+    "mine, truth, plain",
+    [
+        ([True, True, True], [True, False, True], ("always", True)),
+        ([0, 1, 2], [0, 2, 4], ("argument", 0)),
+        ([7, 7, 7], [7, 7, 7.5], ("always", 7)),
+        ([7, 7], [1, 2], None),
+        ([7, 7, 8], [1, 2, 3], None),
+    ],
+)
+def test_what_is_true_of_every_case_is_seen(mine, truth, plain):
+    assert observed(judged([{"returned": value} for value in mine], truth)) == plain
+
+
+def test_a_buffer_that_is_as_it_was_in_every_case_was_not_written():
+    cases = tuple(Case((torch.zeros(n), n), writes=(0,), size=n) for n in (2, 3))
+    truth = [{0: torch.ones(n)} for n in (2, 3)]
+    nothing = [{"returned": None, "written": {0: torch.zeros(n)}} for n in (2, 3)]
+    assert observed(judged(nothing, truth, cases)) == ("nothing", (0,))
+    once = [nothing[0], {"returned": None, "written": {0: torch.full((3,), 2.0)}}]
+    assert observed(judged(once, truth, cases)) is None
+
+
+def test_the_reason_of_the_many_is_kept_beside_the_few():
     truth = [1, 2, 3, 4]
-    answers = {"near": [0, 0, 0, 4], "same": [0, 0, 3, 4]}
-    assert named(answers, [0, 0, 3, 4], truth) == "same"
-    assert named(answers, [9, 9, 9, 9], truth) is None
+    crash = {"raised": {"type": "ValueError", "message": "4 and 8", "is_a": [], "fault": False, "refused": False}}
+    told = judged([{"returned": 0}, crash, crash, crash], truth)
+    assert (told.outcome, told.shown.number, told.many.number) == ("wrong", 0, 1)
+    assert judged([{"returned": 0}, {"returned": 0}, crash, crash], truth).many is None
 
 
 def did(**record):

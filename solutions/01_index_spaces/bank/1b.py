@@ -11,7 +11,6 @@ def local_row(loc, dcp_size):
 # says: This is still the global loc: rows of a rank have no gaps of D.
 # asks: Rank 2 of 4 owns 2, 6, 10. Does it need eleven rows for them?
 # family: M2
-# outcome: unsafe
 def local_row(loc, dcp_size):
     return loc
 

@@ -42,14 +42,6 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
     return shards.transpose(0, 1).flatten(0, 1)[: int(prefix_lens.sum())].clone()
 
-# %% 4b cut-at-the-end-view
-# says: All padding was cut at the end, but each request has its own: the later shift.
-# asks: Where does the padding of the first request stand?
-# family: M15
-# outcome: unsafe
-def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
-    return shards.transpose(0, 1).flatten(0, 1)[: int(prefix_lens.sum())]
-
 # %% 4b left-padding-kept
 # says: Each piece is cut from its first row on: the start's own padding comes first.
 # asks: A piece starts at position 3 of D = 4. What is in row 0 of shards 0, 1 and 2?

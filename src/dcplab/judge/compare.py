@@ -100,13 +100,11 @@ def _tensor_difference(got: torch.Tensor, expected: torch.Tensor, close: float |
     if tuple(got.shape) != tuple(expected.shape):
         return Difference("shape", path, got, expected)
     if got.dtype != expected.dtype:
-        return Difference("dtype", path, got, expected, same=_same_values(got, expected))
+        pairs = zip(_values(got), _values(expected), strict=True)
+        others = [i for i, (g, e) in enumerate(pairs) if g != e]
+        return Difference("dtype", path, got, expected, others, same=not others)
     wrong = wrong_places(got, expected, close)
     return Difference("values", path, got, expected, wrong) if wrong else None
-
-
-def _same_values(got: torch.Tensor, expected: torch.Tensor) -> bool:
-    return all(g == e for g, e in zip(_values(got), _values(expected), strict=True))
 
 
 def _values(t: torch.Tensor) -> list:

@@ -15,9 +15,10 @@ from dcplab.judge.compare import alike
 @dataclass(frozen=True)
 class Deeds:
     """The behaviour of an answer. ``of``: case number -> values, exception and accesses; a digest if values are compared
-    exactly. ``loads``: the answer loaded."""
+    exactly. ``shared``: case number -> the arguments whose memory the result shares. ``loads``: the answer loaded."""
 
     of: Mapping[int, Any]
+    shared: Mapping[int, tuple]
     status: str
     exit: int | None
     loads: bool
@@ -27,28 +28,34 @@ def deeds(trial: Trial, close: float | None) -> Deeds:
     """Reduce a trial. ``close`` as in ``Part``: near floats count as the same, so they are kept as they are and not as a
     digest."""
     of = {number: deed(record) for number, record in trial.records.items()}
-    return Deeds(
-        of if close is not None else {n: _digest(d) for n, d in of.items()}, trial.status, trial.exit, not trial.load_error
-    )
+    shared = {number: did.pop("shared") for number, did in of.items()}
+    kept = of if close is not None else {number: _digest(did) for number, did in of.items()}
+    return Deeds(kept, shared, trial.status, trial.exit, not trial.load_error)
 
 
-def agree(a: Deeds, b: Deeds, close: float | None) -> bool:
-    """Return True if two answers did the same on every case and ended alike."""
+def agree(a: Deeds, b: Deeds, close: float | None, aliases: bool = True) -> bool:
+    """Return True if two answers did the same on every case and ended alike. ``aliases`` as in `agree_on`."""
     if a.status != b.status or a.of.keys() != b.of.keys() or a.loads != b.loads:
         return False
     if a.status != "done" and a.exit != b.exit:
         return False
-    return agree_on(a.of, a, b, close)
+    return agree_on(a.of, a, b, close, aliases)
 
 
-def agree_on(numbers: Collection[int], a: Deeds, b: Deeds, close: float | None) -> bool:
-    """Return True if both did the same on each of these cases. A case that one of them did not reach counts as different."""
-    return all(n in a.of and n in b.of and _same(a.of[n], b.of[n], close) for n in numbers)
+def agree_on(numbers: Collection[int], a: Deeds, b: Deeds, close: float | None, aliases: bool = True) -> bool:
+    """Return True if both did the same on each of these cases. A case that one of them did not reach counts as different.
+
+    Without ``aliases``, shared memory is ignored: the same mistake in a view and in a copy of it is one mistake.
+    """
+    return all(
+        n in a.of and n in b.of and _same(a.of[n], b.of[n], close) and (not aliases or a.shared[n] == b.shared[n])
+        for n in numbers
+    )
 
 
 def deed(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a record that tell two answers apart: values, the exception, the memory touched."""
-    raised = record.get("raised")
+    raised, events = record.get("raised"), record.get("events") or ()
     return {
         "returned": record.get("returned"),
         "written": record.get("written"),
@@ -56,7 +63,8 @@ def deed(record: Mapping[str, Any]) -> dict[str, Any]:
         # them.
         "raised": raised and (raised["type"], "" if raised["type"] == "AssertionError" else raised["message"]),
         # Ignore the order of accesses: two loads may stand either way round.
-        "events": sorted({repr(sorted(event.items())) for event in record.get("events") or ()}),
+        "events": sorted({repr(sorted(event.items())) for event in events if event["kind"] != "shares"}),
+        "shared": tuple(sorted(str(event["argument"]) for event in events if event["kind"] == "shares")),
     }
 
 

@@ -3,11 +3,11 @@
 Pick, in this order:
 (1) a bank answer that agrees on every case;
 (2) one that agrees on every case of the failing function, since a part may ask for two functions, each with its own mistake;
-(3) the nearest: it agrees on the displayed case, on more than half of the failing cases of that function, and on at least half
-    of the passing ones.
+(3) the nearest: it agrees on every failing case of that function, and is wrong on few others, at most a quarter as many.
 
-Passing cases count because the only wrong value of a bool is the other one: "True and False are swapped" would fit each failing
-case of any wrong bool.
+A name must be true before it is frequent. One failing case that the nearest does not explain refutes it. If only two values
+are possible, the wrong one is always the other and agreement proves little, so there is no nearest. If several fit equally
+well, each with another sentence, none is told.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dcplab.course.model import Wrong
+from dcplab.judge.compare import identical
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds
 from dcplab.judge.judgement import Judgement
 
@@ -23,38 +24,37 @@ Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
 
 
 def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None) -> Wrong | None:
-    """Return the first bank answer that did the same as this answer, else the nearest if one is near enough.
+    """Return the bank answer that did the same as this answer, else the nearest if one is near enough.
 
     Only bank answers with this answer's outcome are compared. ``among``: the candidates, if more is known of them.
     """
-    drawn, close = judgement.drawn, judgement.part.close
+    drawn, close, aliases = judgement.drawn, judgement.part.close, judgement.outcome == "unsafe"
     candidates = [wrong for wrong, _ in judgement.key.bank(judgement.outcome)] if among is None else among
     mine, shown, mode = deeds(judgement.trial, close), judgement.shown.number, drawn.mode
     if candidates and shown in mine.of:  # one case excludes most of them, so only the rest run on all cases
         did = bank(candidates, mode, shown)
-        candidates = [c for c, other in zip(candidates, did, strict=True) if agree_on([shown], mine, other, close)]
+        candidates = [c for c, other in zip(candidates, did, strict=True) if agree_on([shown], mine, other, close, aliases)]
     if not candidates:
         return None
     others = list(zip(candidates, bank(candidates, mode, None), strict=True))
-    whole = next((wrong for wrong, other in others if agree(mine, other, close)), None)
-    if whole or shown not in mine.of:
-        return whole
-    packed = drawn.packed
-    here = [i for i, case in enumerate(packed) if case.get("call") == packed[shown].get("call")]
-    if len(here) < len(packed):
-        for wrong, other in others:
-            if agree_on(here, mine, other, close):
-                return wrong
+    if whole := [wrong for wrong, other in others if agree(mine, other, close, aliases)]:
+        return _one(whole)
+    if shown not in mine.of:
+        return None
+    here = judgement.alongside
+    if len(here) < len(drawn.cases):
+        if whole := [wrong for wrong, other in others if agree_on(here, mine, other, close, aliases)]:
+            return _one(whole)
     failing = [number for number in judgement.failing if number in here]
-    if len(failing) < 2:
+    if len(failing) < 2 or two_valued(judgement):
         return None
     passing = [number for number in here if number not in failing]
-    near = []
-    for i, (_, other) in enumerate(others):
-        f, p = (sum(agree_on([n], mine, other, close) for n in numbers) for numbers in (failing, passing))
-        if 2 * f > len(failing) and 2 * p >= len(passing):
-            near.append((f + p, -i))
-    return candidates[-max(near)[1]] if near else None
+    near: dict[int, list[Wrong]] = {}
+    for wrong, other in others:
+        beyond = sum(not agree_on([n], mine, other, close, aliases) for n in passing)  # where it is wrong and this one right
+        if 4 * beyond <= len(failing) and agree_on(failing, mine, other, close, aliases):
+            near.setdefault(beyond, []).append(wrong)
+    return _one(near[min(near)]) if near else None
 
 
 def find_on_gpu(here: Judgement, there: Judgement, bank: Bank) -> Wrong | None:
@@ -71,3 +71,21 @@ def find_on_gpu(here: Judgement, there: Judgement, bank: Bank) -> Wrong | None:
     own, close = [wrong for wrong, _ in here.key.bank(here.outcome)], here.part.close
     mine, did = deeds(there.trial, close), bank(own, "cpu", None) if own else ()
     return find(here, bank, [wrong for wrong, other in zip(own, did, strict=True) if agree(mine, other, close)])
+
+
+def _one(fitting: Sequence[Wrong]) -> Wrong | None:
+    return fitting[0] if len({wrong.says for wrong in fitting}) == 1 else None
+
+
+def two_valued(judgement: Judgement) -> bool:
+    """Return True if the right results of the failing function are bools or words, or take at most two values."""
+    right = [judgement.expected[n] for n in judgement.alongside]
+    if all(isinstance(value, bool | str) for value in right):
+        return True
+    apart: list = []
+    for value in right:
+        if not any(identical(value, known) for known in apart):
+            apart.append(value)
+        if len(apart) > 2:
+            return False
+    return True

@@ -11,7 +11,7 @@ from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
 from dcplab.course.model import Part, Wrong
 from dcplab.course.trial import Trial
-from dcplab.judge.verdict import Verdict, of_case, overall
+from dcplab.judge.verdict import Verdict, of_case, overall, telling
 from dcplab.notebook.extract import Program, same_code, unfinished
 
 FAILED = ("wrong", "unsafe", "crashed", "timeout")
@@ -46,6 +46,7 @@ class Judgement:
     verdicts: Sequence[Verdict] = ()
     shown: Verdict | None = None
     wrong: Wrong | None = None  # the misconception, once it is named
+    plain: tuple[str, Any] | None = None  # else a fact about every case, from `observed`
     compiled: bool = False  # compiled for sm_90, with or without a GPU
     refusal: Mapping[str, Any] | None = None
 
@@ -57,6 +58,24 @@ class Judgement:
     def failing(self) -> list[int]:
         """Return the numbers of the failing cases."""
         return [v.number for v in self.verdicts if v.outcome not in ("passed", "unjudged")]
+
+    @property
+    def alongside(self) -> list[int]:
+        """Return the numbers of the cases that call the same function as the displayed case."""
+        packed = self.drawn.packed
+        return [i for i, case in enumerate(packed) if case.get("call") == packed[self.shown.number].get("call")]
+
+    @property
+    def many(self) -> Verdict | None:
+        """Return the smallest case of the majority, if most cases that are not right crash or cannot be judged and the
+        displayed case does neither."""
+        ends = [v for v in self.verdicts if v.outcome not in ("passed", "not_run")]
+        same = [v for v in ends if v.outcome in ("crashed", "unjudged")]
+        kind = max({v.outcome for v in same}, key=lambda outcome: sum(v.outcome == outcome for v in same), default="")
+        most = [v for v in same if v.outcome == kind]
+        if self.shown is None or self.shown.outcome == kind or 2 * len(most) <= len(ends):
+            return None
+        return min(most, key=lambda v: telling(v, self.drawn.cases))
 
     @property
     def share(self) -> float:
@@ -127,14 +146,14 @@ def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] |
     return replace(judgement, compiled=for_a_gpu)
 
 
-def named(judgement: Judgement, wrong: Wrong | None) -> Judgement:
+def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | None = None) -> Judgement:
     """Add the misconception to a judgement, and display the smallest case that fails by it. A small case shows a mistake best,
-    even if another case is unsafe."""
+    even if another case is unsafe. Without a misconception, add the fact ``plain``."""
     if wrong is None:
-        return judgement
+        return replace(judgement, plain=plain)
     verdicts, cases = judgement.verdicts, judgement.drawn.cases
     ran = [i for i in judgement.failing if verdicts[i].outcome in ("wrong", "unsafe", judgement.shown.outcome)]
-    return replace(judgement, wrong=wrong, shown=verdicts[min(ran, key=lambda i: (cases[i].size, i))])
+    return replace(judgement, wrong=wrong, shown=verdicts[min(ran, key=lambda i: telling(verdicts[i], cases))])
 
 
 def _functions(source: str) -> list[str]:

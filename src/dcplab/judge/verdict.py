@@ -69,9 +69,16 @@ def missing(number: int, trial: Trial) -> Verdict:
     return Verdict(number, "timeout" if trial.status == "timeout" else "crashed", "ended", trial.status)
 
 
+def telling(verdict: Verdict, cases: Sequence[Case | Launch]) -> tuple:
+    """Return a sort key for the display: wrong values before right values of another dtype or in the caller's memory, then the
+    smallest case."""
+    return _right_values(verdict), cases[verdict.number].size, verdict.number
+
+
 def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tuple[str, Verdict | None]:
-    """Return the outcome of the whole, and the case to display: the smallest with that outcome. Unsafe goes before wrong."""
-    ran = sorted((v for v in verdicts if v.outcome != "not_run"), key=lambda v: (cases[v.number].size, v.number))
+    """Return the outcome of the whole, and the case to display: the smallest with that outcome. Unsafe goes before wrong,
+    except right values in the caller's memory; these, and right values of another dtype, are displayed last."""
+    ran = sorted((v for v in verdicts if v.outcome != "not_run"), key=lambda v: telling(v, cases))
     failed = [v for v in ran if v.outcome not in ("passed", "unjudged")]
     if not failed:
         doubtful = next((v for v in ran if v.outcome == "unjudged"), None)
@@ -79,8 +86,18 @@ def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tupl
     if failed[0].outcome == "not_attempted":
         return "not_attempted", failed[0]
     failed = [v for v in failed if v.outcome != "not_attempted"]
-    shown = next((v for v in failed if v.outcome == "unsafe"), failed[0])
+    shown = next((v for v in failed if v.outcome == "unsafe" and _right_values(v) == _right_values(failed[0])), failed[0])
     return shown.outcome, shown
+
+
+def _right_values(verdict: Verdict) -> bool:
+    """Return True if a case fails with the right values: their dtype is wrong, or they lie in the caller's memory."""
+    match verdict.what:
+        case "differs":
+            return verdict.fact.what == "dtype" and verdict.fact.same
+        case "touched":
+            return verdict.fact["kind"] == "shares"
+    return False
 
 
 def _wrong(part: Part, number: int, case: Case | Launch, got: Any, expected: Any) -> Verdict | None:
@@ -124,4 +141,5 @@ def _limit(message: str, triton: str) -> tuple[str, str] | None:
 
 
 def _touched(number: int, record: Mapping[str, Any]) -> Verdict | None:
-    return Verdict(number, "unsafe", "touched", record["events"][0]) if record["events"] else None
+    events = sorted(record["events"], key=lambda event: event["kind"] == "shares")  # the rest is worse
+    return Verdict(number, "unsafe", "touched", events[0]) if events else None

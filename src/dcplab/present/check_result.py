@@ -47,7 +47,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float) 
         seed=judgement.seed,
         mode=judgement.mode,
         versions=versions,
-        diagnosis=judgement.wrong.id if judgement.wrong else None,
+        diagnosis=_diagnosis(judgement),
         question=told.question,
         table=told.table,
         case=told.case,
@@ -113,9 +113,10 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             right = f"Right on all {len(drawn.cases)} cases{also}."
             return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]))
     case = drawn.cases[j.shown.number]
+    first = j.wrong.says if j.wrong else sentences.of_plain(*j.plain, names[j.shown.number]) if j.plain else _many(j, names)
     return _Told(
-        first=j.wrong.says if j.wrong else shown,
-        second=shown if j.wrong and j.wrong.says != shown else "",
+        first=first or shown,
+        second=shown if first and first != shown else "",
         count=f"{len(j.failing)} of {len(drawn.cases)} cases fail; the smallest: " if len(drawn.cases) > 1 else "",
         label=case.label,
         case=case_table.describe(case, names[j.shown.number]),
@@ -124,9 +125,27 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
     )
 
 
+def _diagnosis(judgement: Judgement) -> str | None:
+    """Return the id of the misconception, or of the fact that holds for every case."""
+    if judgement.wrong:
+        return judgement.wrong.id
+    return f"{judgement.part.id}-{sentences.PLAIN[judgement.plain[0]][0]}" if judgement.plain else None
+
+
+def _many(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
+    """Describe the majority of the cases that are not right, if they end differently from the displayed case."""
+    if judgement.many is None:
+        return ""
+    count = sum(v.outcome == judgement.many.outcome for v in judgement.verdicts)
+    says = sentences.of_verdict(judgement.many, judgement.trial, names[judgement.many.number])
+    return f"In {count} of {len(judgement.verdicts)} cases: {says}"
+
+
 def _question(judgement: Judgement, says: str) -> str:
     """Return the question for a mistake without a name: the part's own, or none if the plain fact suffices. A crash has its own
     question."""
+    if judgement.plain:
+        return sentences.PLAIN[judgement.plain[0]][2] or judgement.part.question
     if says.endswith(sentences.RIGHT_VALUES):
         return "Which dtype does the docstring promise?"
     return judgement.part.question if judgement.outcome in ("wrong", "unsafe") else ""

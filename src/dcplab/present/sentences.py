@@ -42,6 +42,28 @@ _PLAIN = {
     "fault": "It touched memory far outside its buffers: the GPU stopped it.",
     "memory": "It asked for more memory than it may have.",
 }
+# Facts that may hold for an answer to any part (`judge.observed`): id, sentence, question (empty: the part's).
+PLAIN = {
+    "nothing": (
+        "stores-nothing",
+        "Nothing was stored: {} is as it was in every case.",
+        "Which line stores, where to, and does its mask let anything through?",
+    ),
+    "always": ("always-the-same", "It gives {} in every case.", "Which of the arguments must it depend on?"),
+    "argument": ("returns-argument", "It gives back {} as it got it.", ""),
+}
+
+
+def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
+    """Describe a fact that holds for every case of an answer."""
+    match what:
+        case "nothing":
+            fact = " and ".join(f"`{argument(which, names)}`" for which in fact)
+        case "always":
+            fact = short(fact)
+        case "argument":
+            fact = f"`{argument(fact, names)}`"
+    return PLAIN[what][1].format(fact)
 
 
 def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
@@ -91,9 +113,11 @@ def of_difference(found: Difference, names: Sequence[str] = ()) -> str:
             return f"{what} has shape {list(got.shape)}; {list(expected.shape)} is expected."
         case "dtype":
             mine, right = (str(t.dtype).removeprefix("torch.") for t in (got, expected))
-            return f"{what} has dtype {mine}; {right} is expected" + (RIGHT_VALUES if found.same else ".")
+            if found.same:
+                return f"{what} has dtype {mine}; {right} is expected{RIGHT_VALUES}"
+            return f"{what} differs in {_of(found)}, and has dtype {mine}; {right} is expected."
     if found.places:
-        return f"{what} differs in {len(found.places)} of {expected.numel()} values."
+        return f"{what} differs in {_of(found)}."
     if isinstance(expected, float):
         return f"{what} is {got!r}; {expected!r} is expected."
     return f"{what} is {short(got)}; {short(expected)} is expected."
@@ -191,6 +215,10 @@ def _where(path: Sequence, names: Sequence[str]) -> str:
             case _:
                 where = f"`{argument(step, names)}`"
     return where
+
+
+def _of(found: Difference) -> str:
+    return f"{len(found.places)} of {found.expected.numel()} values"
 
 
 def _capital(text: str) -> str:
