@@ -393,14 +393,6 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 - for n, start in zip(prefix_lens.tolist(), start_positions.tolist()):
 + for n, start in zip(lens, start_positions.tolist()):
 
-# %% 4b rank-order-view
-# says: The shards stand one after another: tokens of one rank, then of the next.
-# asks: Where is position 1, if position 0 is in shard 0?
-# family: M14
-# outcome: unsafe
-def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
-    return shards.reshape(-1, shards.shape[-1])[: int(prefix_lens.sum())]
-
 # %% 4b gather-by-request
 # outcome: passed
 def interleave_shards(shards, prefix_lens, start_positions, dcp_size):

@@ -11,7 +11,7 @@ from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
 from dcplab.course.model import Part, Wrong
 from dcplab.course.trial import Trial
-from dcplab.judge.verdict import Verdict, of_case, overall, telling
+from dcplab.judge.verdict import Verdict, in_order, of_case, overall
 from dcplab.notebook.extract import Program, same_code, unfinished
 
 FAILED = ("wrong", "unsafe", "crashed", "timeout")
@@ -75,7 +75,7 @@ class Judgement:
         most = [v for v in same if v.outcome == kind]
         if self.shown is None or self.shown.outcome == kind or 2 * len(most) <= len(ends):
             return None
-        return min(most, key=lambda v: telling(v, self.drawn.cases))
+        return in_order(most, self.drawn.cases)[0]
 
     @property
     def share(self) -> float:
@@ -152,8 +152,9 @@ def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | No
     if wrong is None:
         return replace(judgement, plain=plain)
     verdicts, cases = judgement.verdicts, judgement.drawn.cases
-    ran = [i for i in judgement.failing if verdicts[i].outcome in ("wrong", "unsafe", judgement.shown.outcome)]
-    return replace(judgement, wrong=wrong, shown=verdicts[min(ran, key=lambda i: telling(verdicts[i], cases))])
+    ran = [verdicts[i] for i in judgement.failing]
+    ran = [v for v in ran if v.outcome in ("wrong", "unsafe", judgement.shown.outcome)]
+    return replace(judgement, wrong=wrong, shown=in_order(ran, cases)[0])
 
 
 def _functions(source: str) -> list[str]:

@@ -69,16 +69,17 @@ def missing(number: int, trial: Trial) -> Verdict:
     return Verdict(number, "timeout" if trial.status == "timeout" else "crashed", "ended", trial.status)
 
 
-def telling(verdict: Verdict, cases: Sequence[Case | Launch]) -> tuple:
-    """Return a sort key for the display: wrong values before right values of another dtype or in the caller's memory, then the
-    smallest case."""
-    return _right_values(verdict), cases[verdict.number].size, verdict.number
+def in_order(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> list[Verdict]:
+    """Sort verdicts for the display, the smallest case first. If some case has wrong values, the cases with right values
+    (of another dtype, or in the caller's memory) come last."""
+    valued = any(v.outcome in ("wrong", "unsafe") and not _right_values(v) for v in verdicts)
+    return sorted(verdicts, key=lambda v: (valued and _right_values(v), cases[v.number].size, v.number))
 
 
 def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tuple[str, Verdict | None]:
-    """Return the outcome of the whole, and the case to display: the smallest with that outcome. Unsafe goes before wrong,
-    except right values in the caller's memory; these, and right values of another dtype, are displayed last."""
-    ran = sorted((v for v in verdicts if v.outcome != "not_run"), key=lambda v: telling(v, cases))
+    """Return the outcome of the whole, and the case to display: the first in order with that outcome. Unsafe goes before wrong,
+    except right values in the caller's memory."""
+    ran = in_order([v for v in verdicts if v.outcome != "not_run"], cases)
     failed = [v for v in ran if v.outcome not in ("passed", "unjudged")]
     if not failed:
         doubtful = next((v for v in ran if v.outcome == "unjudged"), None)
@@ -86,7 +87,8 @@ def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tupl
     if failed[0].outcome == "not_attempted":
         return "not_attempted", failed[0]
     failed = [v for v in failed if v.outcome != "not_attempted"]
-    shown = next((v for v in failed if v.outcome == "unsafe" and _right_values(v) == _right_values(failed[0])), failed[0])
+    valued = any(v.outcome in ("wrong", "unsafe") and not _right_values(v) for v in failed)
+    shown = next((v for v in failed if v.outcome == "unsafe" and not (valued and _right_values(v))), failed[0])
     return shown.outcome, shown
 
 
