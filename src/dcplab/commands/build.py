@@ -21,6 +21,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="instead, run the solved notebooks and keep them, outputs and all, in solutions/ (needs no nbgrader)",
     )
+    parser.add_argument(
+        "--mutants",
+        nargs="?",
+        const="",
+        metavar="PART",
+        help="instead, try every small edit of the solutions (of PART, as 1c) and list those that no case tells from them",
+    )
+    parser.add_argument("--seeds", type=int, default=4, metavar="N", help="seeds that a mutant is tried on (default: 4)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.course import catalog
     from dcplab.errors import CourseError
 
+    if args.mutants is not None:
+        return _mutants(args)
     labs = [catalog.lab(name) for name in args.labs] or catalog.labs()
     faults = 0
     for lab in labs:
@@ -49,6 +59,26 @@ def run(args: argparse.Namespace) -> int:
     if faults and not args.check:
         raise CourseError(f"{faults} fault{'s' * (faults > 1)} in the labs, listed above.")
     return 1 if faults else 0
+
+
+def _mutants(args: argparse.Namespace) -> int:
+    """Return 1 if a survivor has no reason in its lab's mutants.toml."""
+    from dcplab.author import mutation
+    from dcplab.course import catalog
+
+    if args.mutants:
+        wanted = [(catalog.of_part(args.mutants), catalog.of_part(args.mutants).part(args.mutants).id)]
+    else:
+        labs = [catalog.lab(name) for name in args.labs] or catalog.labs()
+        wanted = [(lab, part.id) for lab in labs for part in lab.parts if mutation.judged_by_results(lab, part.id)]
+    unexplained = 0
+    for lab, part in wanted:
+        found = mutation.tried(lab, part, range(1, args.seeds + 1))
+        unexplained += len(found.unexplained)
+        print(f"{part}: {found.count - len(found.survivors)} of {found.count} mutants told apart", flush=True)
+        for mutant in found.survivors:
+            print(f"    {mutant.edit}: {mutant.at}\n        {found.reasons.get(mutant.at, 'no reason given')}", flush=True)
+    return 1 if unexplained else 0
 
 
 def _progress(name: str):

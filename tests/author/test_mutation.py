@@ -1,0 +1,34 @@
+"""Mutants of solutions: what one edit makes, and that the cases of a part tell it from the solution."""
+
+import pytest
+
+from dcplab.author import mutation
+from dcplab.course import catalog
+from dcplab.course.mutants import mutants
+
+SOURCE = 'K = 3\ndef f(a, b):\n    """Up to 7."""\n    return g(a, b, k=1) if a < b else a // b\n'
+
+
+def test_a_mutant_is_one_edit_inside_the_function():
+    made = mutants(SOURCE, ("f",))
+    lines = {m.at: m.edit for m in made}
+    assert lines["return g(a, b, k=1) if a <= b else a // b"] == "`<=` for `<`"
+    assert lines["return g(a, b, k=1) if a < b else -(-a // b)"] == "rounding up for rounding down"
+    assert lines["return g(a, b) if a < b else a // b"] == "`k=` left out"
+    assert lines["return g(b, a, k=1) if a < b else a // b"] == "two arguments swapped"
+    assert all(m.source.startswith("K = 3") and "Up to" not in m.source for m in made)
+    assert len({m.source for m in made}) == len(made)
+
+
+@pytest.mark.parametrize("part, every", [("1c", 1), ("2d", 1), ("4f", 2), ("3d", 4)])
+def test_every_survivor_of_a_sample_has_a_reason(part, every):
+    found = mutation.tried(catalog.of_part(part), part, (1, 2), every)
+    assert found.count > 5 and found.count > 2 * len(found.survivors)
+    assert not found.unexplained, [m.at for m in found.unexplained]
+
+
+def test_every_reason_is_of_a_mutant_that_there_is():
+    for lab in catalog.labs():
+        for part, reasons in mutation.reasons(lab.name).items():
+            key = lab.key(part)
+            assert set(reasons) <= {m.at for m in mutants(key.solution.source, key.part.names)}, part
