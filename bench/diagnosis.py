@@ -63,7 +63,7 @@ def main() -> None:
     pairs = [(lab, part) for lab in catalog.labs() for part in lab.parts if not args.parts or part.id in args.parts]
     pairs = [(lab, part) for lab, part in pairs if not part.not_here(here.name)]
     for name in {here.name, "cpu"}:
-        pool.run([], [], name, wall_s=60)
+        pool.run([], [], name, own_s=60)
     print(f"{here.label}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {mode.versions()}")
     print("part  answers  verdict, first  diagnosis  longest", flush=True)
     rows = []

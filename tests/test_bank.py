@@ -34,11 +34,11 @@ pytestmark = pytest.mark.slow
 def judged(reference, program, trial):
     key, drawn = reference.key, reference.drawn
     found = judgement.not_run(key, program, drawn.seed, drawn.mode) or checking.judge(program, reference, trial=trial)
-    return check_result.result(found, mode.versions(), trial.wall_s)
+    return check_result.result(found, mode.versions(), trial.own_s)
 
 
-def tried(reference, programs, wall_s):
-    return attempt(programs, reference.key.part, reference.drawn.packed, reference.drawn.mode, wall_s)
+def tried(reference, programs, own_s):
+    return attempt(programs, reference.key.part, reference.drawn.packed, reference.drawn.mode, own_s)
 
 
 def test_there_are_labs():
@@ -61,7 +61,7 @@ def test_every_right_answer_passes(lab, part, seed):
         return
     reference = Reference(key, draw(part, seed, here))
     answers = [("the solution", key.solution)] + [(r.id, lab.program(r)) for r in lab.right if r.part == part.id]
-    trials = tried(reference, [program for _, program in answers], reference.drawn.wall_s)
+    trials = tried(reference, [program for _, program in answers], reference.drawn.own_s)
     failed = {}
     for (name, program), trial in zip(answers, trials, strict=True):
         found = judged(reference, program, trial)
@@ -82,7 +82,7 @@ def test_every_wrong_answer_fails_with_its_own_diagnosis(lab, part, seed):
     failed = {}
     for endless in (True, False):
         bank = [(wrong, program) for wrong, program in key.wrong if (wrong.outcome == "timeout") == endless]
-        trials = tried(reference, [program for _, program in bank], ENDLESS_S if endless else reference.drawn.wall_s)
+        trials = tried(reference, [program for _, program in bank], ENDLESS_S if endless else reference.drawn.own_s)
         if seed != SEEDS[0]:
             reference.keep(here, {wrong.id: trial for (wrong, _), trial in zip(bank, trials, strict=True)})
         for (wrong, program), trial in zip(bank, trials, strict=True):

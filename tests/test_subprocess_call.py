@@ -1,11 +1,12 @@
 """What runs in a process of its own, and what is said of its end."""
 
-import os
+import contextlib
 import signal
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from dcplab import ended, subprocess_call
@@ -48,17 +49,25 @@ def test_the_others_wait_for_one_that_ended_well(tmp_path):
     assert sorted(log.read_text().split()[2:4]) == ["1", "2"]
 
 
+def gone_within(pid, seconds):
+    """Waits until a process is no more, or a zombie."""
+    end = time.monotonic() + seconds
+    with contextlib.suppress(psutil.NoSuchProcess):
+        while psutil.Process(int(pid)).status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < end, f"{pid} goes on"
+            time.sleep(0.05)
+
+
 def test_what_runs_when_time_is_over_is_ended(tmp_path):
     mark = tmp_path / "pids"
-    body = f"__import__('os').system('echo $$ >> {mark}; sleep 60') or str"
+    body = f"__import__('os').system('echo $$ >> {mark}; sleep 600') or str"
     calls = [{"module": "json", "function": "dumps", "args": {"obj": 1}}]
     calls += [{"module": "builtins", "function": body}] * 2
     began = time.monotonic()
-    assert [n for n, _ in subprocess_call.side_by_side(calls, 2, limit_s=3)] == [0]
-    assert time.monotonic() - began < 10
-    time.sleep(0.3)
+    assert [n for n, _ in subprocess_call.side_by_side(calls, 2, limit_s=10)] == [0]
+    assert time.monotonic() - began < 120
     for pid in mark.read_text().split():
-        assert not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split()[2]
+        gone_within(pid, 60)
 
 
 def test_nobody_outlives_who_waits_for_it(tmp_path):
@@ -72,11 +81,7 @@ def test_nobody_outlives_who_waits_for_it(tmp_path):
         time.sleep(0.05)
     waiting.send_signal(signal.SIGKILL)
     waiting.wait()
-    for _ in range(100):
-        if not os.path.exists(f"/proc/{mark.read_text()}"):
-            break
-        time.sleep(0.05)
-    assert not os.path.exists(f"/proc/{mark.read_text()}")
+    gone_within(mark.read_text(), 60)
 
 
 TORCH = """Traceback (most recent call last):

@@ -24,7 +24,7 @@ from dcplab.notebook.extract import Program
 from dcplab.present import check_result, sentences
 from dcplab.reference import ENDLESS_S, Reference, References
 from dcplab.sandbox import pool
-from dcplab.sandbox.attempts import attempt, compiles
+from dcplab.sandbox.attempts import MachineBusy, attempt, compiles
 
 Note = Callable[[str], None]
 
@@ -52,7 +52,23 @@ def check(
 
 
 def judge(program: Program, reference: Reference, note: Note | None = None, trial: Trial | None = None) -> Judgement:
-    """Run an answer on drawn cases and judge it. ``trial``: its records, if it has run already."""
+    """Run an answer on drawn cases and judge it. ``trial``: its records, if it has run already.
+
+    If the machine is too busy, the answer is not judged, or judged without a name. The judgement says which.
+    """
+    try:
+        judged = _verdict(program, reference, note, trial)
+    except MachineBusy:
+        return judgement.busy(reference.key, program, reference.drawn.seed, reference.drawn.mode)
+    if judged.why != "failed":
+        return judged
+    try:
+        return _named(judged, reference)
+    except MachineBusy:
+        return judgement.nameless(judgement.named(judged, None, observed(judged)))
+
+
+def _verdict(program: Program, reference: Reference, note: Note | None, trial: Trial | None) -> Judgement:
     key, drawn = reference.key, reference.drawn
     kernel = drawn.mode == "cpu" and bool(drawn.launches)
     if kernel or drawn.mode == "gpu":
@@ -60,38 +76,41 @@ def judge(program: Program, reference: Reference, note: Note | None = None, tria
     # The solution runs beside the answer in a separate child. Neither sees the other.
     with ThreadPoolExecutor(1) as beside:
         solution = beside.submit(reference.expected) if key.part.oracle is None else None
-        trial = trial or attempt([program], key.part, drawn.packed, drawn.mode, drawn.wall_s, note)[0]
+        trial = trial or attempt([program], key.part, drawn.packed, drawn.mode, drawn.own_s, note)[0]
     expected = solution.result() if solution else reference.expected()
     judged = judgement.judge(key, program, drawn, trial, expected, modes.versions().get("triton", ""))
     if kernel and judged.why in ("passed", "unjudged"):
         return judgement.compiled(judged, *_compiled(program, reference))
-    if judged.why == "failed":
-        wrong = _misconception(judged, reference)
-        if wrong and diagnose.two_valued(judged) and not _agree_again(judged, wrong):
-            wrong = None
-        # If the interpreter could not judge most cases, the reason may be what no compiler accepts, and not the few cases that
-        # it ran far enough to be wrong.
-        if kernel and not wrong and judged.many is not None and judged.many.outcome == "unjudged":
-            refusal = _compiled(program, reference)[1]
-            if refusal:
-                return judgement.compiled(judged, False, refusal)
-        return judgement.named(judged, wrong, None if wrong else observed(judged))
     return judged
+
+
+def _named(judged: Judgement, reference: Reference) -> Judgement:
+    wrong = _misconception(judged, reference)
+    if wrong and diagnose.two_valued(judged) and not _agree_again(judged, wrong):
+        wrong = None
+    # If the interpreter could not judge most cases, the reason may be what no compiler accepts, and not the few cases that
+    # it ran far enough to be wrong.
+    kernel = judged.mode == "cpu" and bool(judged.drawn.launches)
+    if kernel and not wrong and judged.many is not None and judged.many.outcome == "unjudged":
+        refusal = _compiled(judged.program, reference)[1]
+        if refusal:
+            return judgement.compiled(judged, False, refusal)
+    return judgement.named(judged, wrong, None if wrong else observed(judged))
 
 
 def _misconception(here: Judgement, reference: Reference) -> Wrong | None:
     if here.mode == "cpu" or not here.key.wrong:
         return diagnose.find(here, reference.bank)
     drawn = replace(here.drawn, mode="cpu")
-    wall = ENDLESS_S if here.outcome == "timeout" else drawn.wall_s
-    second = here.trial.watched or attempt([here.program], here.part, drawn.packed, "cpu", wall)[0]
+    own_s = ENDLESS_S if here.outcome == "timeout" else drawn.own_s
+    second = here.trial.watched or attempt([here.program], here.part, drawn.packed, "cpu", own_s)[0]
     there = judgement.judge(here.key, here.program, drawn, second, here.expected, modes.versions().get("triton", ""))
     return diagnose.find_on_gpu(here, there, reference.bank)
 
 
 def _compiled(program: Program, reference: Reference) -> tuple[bool, Any]:
     drawn = reference.drawn
-    return compiles(program, reference.key.part, _unlike(drawn.launches), drawn.wall_s)
+    return compiles(program, reference.key.part, _unlike(drawn.launches), drawn.own_s)
 
 
 def _agree_again(judged: Judgement, wrong: Wrong) -> bool:
@@ -102,7 +121,7 @@ def _agree_again(judged: Judgement, wrong: Wrong) -> bool:
     if theirs.source == judged.program.source:
         return True
     drawn = draw(key.part, judged.seed + 1, mode)
-    mine, other = attempt([judged.program, theirs], key.part, drawn.packed, mode, drawn.wall_s)
+    mine, other = attempt([judged.program, theirs], key.part, drawn.packed, mode, drawn.own_s)
     return agree(deeds(mine, key.part.close), deeds(other, key.part.close), key.part.close)
 
 

@@ -85,4 +85,6 @@ def _checked(identity: str) -> tuple[Program | None, str]:
     if found.outcome == "passed":
         return program, ""
     words = {"not_attempted": f"not attempted in {_shown(path)}", "error": "it cannot be judged here"}
+    if found.busy and found.outcome == "error":
+        return None, "the machine was too busy to judge it: call this again"
     return None, words.get(found.outcome, f"yours does not pass ({found.message.splitlines()[0]})")

@@ -22,7 +22,8 @@ class Reference:
     """The solution's results and the bank's deeds for one part, seed and mode. Each is run when first asked for, and kept.
 
     ``whole``: many answers will be compared with it, so a bank answer runs on all cases at once. Otherwise it runs on one case
-    first, if one is asked for, and only those that agree there run on all. Threads may share a Reference.
+    first, if one is asked for, and only those that agree there run on all. Threads may share a Reference. If the
+    machine is too busy for the course's own programs, MachineBusy is raised and nothing is kept.
     """
 
     def __init__(self, key: Key, drawn: Drawn, whole: bool = False):
@@ -61,9 +62,9 @@ class Reference:
 
     def _run(self, wrong: Sequence[Wrong], mode: str, numbers: Sequence[int]) -> list[Deeds]:
         programs = {w.id: program for w, program in self.key.wrong}
-        wall = min(self.drawn.wall_s, ENDLESS_S) if wrong[0].outcome == "timeout" else self.drawn.wall_s
+        own_s = min(self.drawn.own_s, ENDLESS_S) if wrong[0].outcome == "timeout" else self.drawn.own_s
         packed = [self.drawn.packed[n] for n in numbers]
-        trials = attempt([programs[w.id] for w in wrong], self.key.part, packed, mode, wall)
+        trials = attempt([programs[w.id] for w in wrong], self.key.part, packed, mode, own_s)
         for trial in trials:
             trial.records = {numbers[i]: record for i, record in trial.records.items()}
         return [deeds(trial, self.key.part.close) for trial in trials]
@@ -86,7 +87,7 @@ class References:
 
 
 def _from_solution(key: Key, drawn: Drawn) -> list[Any] | str:
-    trial = attempt([key.solution], key.part, drawn.packed, drawn.mode, drawn.wall_s)[0]
+    trial = attempt([key.solution], key.part, drawn.packed, drawn.mode, drawn.own_s)[0]
     right = []
     for number, case in enumerate(drawn.cases):
         record = trial.records.get(number)

@@ -58,7 +58,7 @@ def told(part_id, sources, seed):
     key = lab.key(part_id)
     reference = Reference(key, draw(key.part, seed, "cpu"), whole=True)
     programs = [extract([*lab.setup(), source], key.part.names) for source in sources]
-    trials = attempt(programs, key.part, reference.drawn.packed, "cpu", reference.drawn.wall_s)
+    trials = attempt(programs, key.part, reference.drawn.packed, "cpu", reference.drawn.own_s)
     judged = [
         judgement.not_run(key, program, seed, "cpu") or checking.judge(program, reference, trial=trial)
         for program, trial in zip(programs, trials, strict=True)

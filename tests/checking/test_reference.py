@@ -45,6 +45,6 @@ def test_what_was_taken_over_does_not_run(small, ran):
     key = small.key("91a")
     of = reference.Reference(key, reference.draw(key.part, 4, "cpu"), whole=True)
     wrong = [w for w, _ in key.bank("wrong")]
-    trials = attempt([program for _, program in key.bank("wrong")], key.part, of.drawn.packed, "cpu", of.drawn.wall_s)
+    trials = attempt([program for _, program in key.bank("wrong")], key.part, of.drawn.packed, "cpu", of.drawn.own_s)
     of.keep("cpu", {w.id: trial for w, trial in zip(wrong, trials, strict=True)})
     assert len(of.bank(wrong, "cpu", None)) == len(wrong) and ran == []

@@ -14,7 +14,7 @@ COURSE = Path(__file__).parent / "course"
 @pytest.fixture(scope="session", autouse=True)
 def ready():
     """The checker's server is up, so that no test reads "Starting the checker" where it looks for a first line."""
-    pool.run([], [], mode.current().name, wall_s=60)
+    pool.run([], [], mode.current().name, own_s=60)
 
 
 @pytest.fixture

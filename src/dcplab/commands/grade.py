@@ -122,6 +122,8 @@ def _unchanged(row: dict | None, path: Path, seed: int) -> dict | None:
 
     if row is None or row["seed"] != seed or not path.is_file():
         return None
+    if any(part.get("busy") for part in row["parts"]):  # the machine was; it may have time now
+        return None
     return row if hashlib.sha256(path.read_bytes()).hexdigest() == row["digest"] else None
 
 
@@ -130,7 +132,8 @@ def _line(row: dict) -> str:
     short = {"passed": "ok", "not_attempted": "-"}
     parts = "  ".join(f"{part['part']} {short.get(part['outcome'], part['outcome'])}" for part in row["parts"])
     points = f"{row['points']:g}/{row['max_points']:g}" if row["max_points"] else "-"
-    return f"{points:>8}  {_printable(row['path'])}  {parts or row['status'] + ': ' + row['message']}"
+    said = f"  ({row['message']})" if parts and row["message"] else ""
+    return f"{points:>8}  {_printable(row['path'])}  {parts or row['status'] + ': ' + row['message']}{said}"
 
 
 def _printable(text: str) -> str:

@@ -24,7 +24,7 @@ class Drawn:
     cases: tuple[Case | Launch, ...]
     packed: tuple[Mapping[str, Any], ...]
     elsewhere: int
-    wall_s: float  # an answer's wall limit for all cases
+    own_s: float  # an answer's limit for all cases (see `patience`)
 
     @property
     def launches(self) -> list[Mapping[str, Any]]:
@@ -39,7 +39,7 @@ def draw(part: Part, seed: int, mode: str) -> Drawn:
 
 
 def patience(part: Part, mode: str) -> float:
-    """Return the seconds that an answer to a part may take."""
+    """Return the seconds of its own that an answer to a part has: processor time and sleep, not waiting for a processor."""
     return part.timeout_s * (GPU_PATIENCE if mode == "gpu" else 1.0)
 
 

@@ -116,6 +116,7 @@ class Part:
     ``launch(*args)``, for a kernel: makes the Launch for `lab.run` from a learner's own arguments.
     ``seed_of(got)``, for answers about cases that only their learner has: reads the seed of these cases from the returned
     value.
+    ``timeout_s``: seconds that an answer has for all cases, processor time and sleep together. A GPU doubles them.
     """
 
     id: str
@@ -190,6 +191,7 @@ class CheckResult:
     detail: str = ""  # traceback, guard report: explain() shows it
     elapsed_s: float = 0.0
     case_seed: int | None = None  # the learner's own seed that the answer names (Part.seed_of)
+    busy: bool = False  # the machine was: not judged, or judged without a name; worth another try
 
     def to_json(self) -> dict:
         """Return all fields as plain data: the record that ``check --json`` prints."""

@@ -27,5 +27,5 @@ class Trial:
     stdout: str = ""
     stderr: str = ""
     stuck: str = ""
-    wall_s: float = 0.0
+    own_s: float = 0.0
     watched: Trial | None = None  # the same kernel's run in the interpreter, beside its run on a GPU

@@ -83,7 +83,9 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
             raise CancelledError
         parts.append(grade_part(key, submission.cells, run.seed, str(path.parent), run.kept))
     points = float(sum(result.points for result in parts))
-    return GradeRow(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts))
+    busy = [part.part for part in parts if part.busy and part.outcome == "error"]
+    said = f"Not judged, for the machine was busy: {', '.join(busy)}. --resume tries again." if busy else ""
+    return GradeRow(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts), message=said)
 
 
 def grade_part(key: Key, cells: Sequence[str], seed: int, folder: str | None, kept: References | None = None) -> CheckResult:

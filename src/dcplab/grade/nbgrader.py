@@ -18,6 +18,7 @@ from nbgrader.utils import is_grade
 
 from dcplab.course import catalog
 from dcplab.course.seeded import fresh_seed
+from dcplab.errors import CourseError
 from dcplab.grade import grader
 from dcplab.present import check_result
 from dcplab.reference import References
@@ -73,6 +74,8 @@ class StaticGrades(NbGraderPreprocessor):
                 cell.outputs = [_stream("No part of the course has this check."), _result(0.0)]
                 continue
             result = grader.grade_part(key, cells, SEED, folder, KEPT)
+            if result.busy and result.outcome == "error":  # no score at all, so that the next autograde takes it up again
+                raise CourseError(f"{key.part.id} was not judged: the machine is busy. Run autograde again.")
             worth = float(cell.metadata.nbgrader["points"])
             share = result.points / result.max_points
             cell.outputs = [_stream(check_result.text(result)), _result(worth if share == 1 else min(worth, worth * share))]

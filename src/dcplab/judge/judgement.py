@@ -31,6 +31,7 @@ class Judgement:
     * "checker": the checker itself failed (``says`` has the reason)
     * "does_not_load": the program raised before the first case
     * "refused": Triton's compiler refused the kernel (``refusal``)
+    * "busy": the machine kept the answer, or the course's own programs, from working
     """
 
     key: Key
@@ -47,6 +48,7 @@ class Judgement:
     shown: Verdict | None = None
     wrong: Wrong | None = None  # the misconception, once it is named
     plain: tuple[str, Any] | None = None  # else a fact about every case, from `observed`
+    nameless: bool = False  # the machine was too busy to look for the misconception
     compiled: bool = False  # compiled for sm_90, with or without a GPU
     refusal: Mapping[str, Any] | None = None
 
@@ -115,6 +117,11 @@ def elsewhere(key: Key, program: Program, seed: int, mode: str) -> Judgement:
     return Judgement(key, program, seed, mode, "error", "elsewhere")
 
 
+def busy(key: Key, program: Program, seed: int, mode: str) -> Judgement:
+    """The judgement where the machine was too busy to run it to its end."""
+    return Judgement(key, program, seed, mode, "error", "busy")
+
+
 def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequence[Any] | str, triton: str) -> Judgement:
     """Judge a trial case by case. ``expected``: the right results, or a sentence if the course's own program failed.
     ``triton``: the version whose interpreter ran the answer."""
@@ -155,6 +162,11 @@ def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | No
     ran = [verdicts[i] for i in judgement.failing]
     ran = [v for v in ran if v.outcome in ("wrong", "unsafe", judgement.shown.outcome)]
     return replace(judgement, wrong=wrong, shown=in_order(ran, cases)[0])
+
+
+def nameless(judgement: Judgement) -> Judgement:
+    """The judgement where the machine was too busy to look for its misconception: the verdict stands."""
+    return replace(judgement, nameless=True)
 
 
 def _functions(source: str) -> list[str]:

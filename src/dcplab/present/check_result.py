@@ -54,6 +54,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float) 
         detail=_detail(judgement, names),
         elapsed_s=elapsed_s,
         case_seed=judgement.case_seed,
+        busy=judgement.why == "busy" or judgement.nameless,
     )
 
 
@@ -99,6 +100,8 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             return _Told(f"Not finished yet: {which} raises NotImplementedError.")
         case "elsewhere":
             return _Told(f"Not judged here: it can only be judged {_other(j.mode)}.")
+        case "busy":
+            return _Told("Not judged: the machine is busy. It hardly let this run, twice. Check it again.")
         case "checker":
             return _Told(f"The checker failed, not your answer: {j.says}")
         case "does_not_load":
@@ -157,6 +160,8 @@ def _message(judgement: Judgement, told: _Told, points: float, versions: Mapping
     # An overlong first sentence continues in the next line. Nothing is cut away.
     if told.second:
         lines += textwrap.wrap(told.second, WIDTH)
+    if judgement.nameless:
+        lines += ["The machine is busy: which mistake it is was not found out. Check it again."]
     if told.table is not None:
         lines += ["", *textwrap.wrap(f"{told.count}{told.label}".rstrip(": "), WIDTH), *_lines(told.table)]
     if told.question:

@@ -131,7 +131,7 @@ def of_event(event: Mapping[str, Any], names: Sequence[str]) -> str:
 def of_end(trial: Trial) -> str:
     """Word the way in which an answer ended its child."""
     if trial.status == "timeout":
-        return f"Stopped after {trial.wall_s:g} s: it did not end."
+        return f"Stopped after {trial.own_s:g} s: it did not end."
     if trial.exit is not None and trial.exit < 0:
         end = signal.Signals(-trial.exit).name
     else:

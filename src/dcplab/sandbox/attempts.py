@@ -10,10 +10,19 @@ from typing import Any
 from dcplab.course.driver_source import source_of
 from dcplab.course.model import Part
 from dcplab.course.trial import LOGIC, Trial
+from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program
 from dcplab.sandbox import pool
 
 CHILDREN, FEW = 8, 4  # most children for a bank; programs that are worth a child
+TRIES = 2  # for a program that a busy machine kept from working
+
+
+class MachineBusy(CourseError):
+    """Raised when a program hardly got a processor, twice: its results are not known."""
+
+    def __init__(self) -> None:
+        super().__init__("The machine is busy: it kept this from working, twice. Try again.")
 
 
 def attempt(
@@ -21,26 +30,26 @@ def attempt(
     part: Part,
     packed: Sequence[Mapping[str, Any]],
     mode: str,
-    wall_s: float,
+    own_s: float,
     note: Callable[[str], None] | None = None,
 ) -> list[Trial]:
-    """Run programs on packed cases. Returns one Trial a program.
+    """Run programs on packed cases. Returns one Trial a program. Raises MachineBusy.
 
     A GPU shows neither a load outside a buffer nor a store into another buffer's memory. So kernels run on the GPU and also in
     the interpreter under the guard (``watched``). Accesses outside buffers that the guard sees count against the answer too.
     """
     if mode != "gpu":
-        return _attempt(programs, part, packed, mode, wall_s, note)
+        return _attempt(programs, part, packed, mode, own_s, note)
     if not any(case["kind"] == "launch" for case in packed):
-        trials = _attempt(programs, part, packed, mode, wall_s, note)
+        trials = _attempt(programs, part, packed, mode, own_s, note)
         lost = [i for i, trial in enumerate(trials) if _fault(trial) is not None]
-        seen = _attempt([programs[i] for i in lost], part, packed, "cpu", wall_s, None) if lost else []
+        seen = _attempt([programs[i] for i in lost], part, packed, "cpu", own_s, None) if lost else []
         for i, watched in zip(lost, seen, strict=True):
             trials[i].watched = watched
     else:
         with ThreadPoolExecutor(1) as beside:
-            guarded = beside.submit(_attempt, programs, part, packed, "cpu", wall_s, None)
-            trials = _attempt(programs, part, packed, mode, wall_s, note)
+            guarded = beside.submit(_attempt, programs, part, packed, "cpu", own_s, None)
+            trials = _attempt(programs, part, packed, mode, own_s, note)
             for trial, watched in zip(trials, guarded.result(), strict=True):
                 _add_outside(trial, watched)
                 trial.watched = watched
@@ -50,11 +59,11 @@ def attempt(
 
 
 def compiles(
-    program: Program, part: Part, packed: Sequence[Mapping[str, Any]], wall_s: float
+    program: Program, part: Part, packed: Sequence[Mapping[str, Any]], own_s: float
 ) -> tuple[bool, Mapping[str, Any] | None]:
     """Compile every launch for sm_90; no GPU needed. Returns (True, None), (False, error) if Triton refused, or (False, None)
-    if unknown: too slow."""
-    trial = _attempt([program], part, packed, "compile", wall_s, None)[0]
+    if unknown: too slow. Raises MachineBusy."""
+    trial = _attempt([program], part, packed, "compile", own_s, None)[0]
     raised = trial.load_error or next((record["raised"] for record in trial.records.values() if "raised" in record), None)
     return len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values()), raised
 
@@ -101,17 +110,17 @@ def _attempt(
     part: Part,
     packed: Sequence[Mapping[str, Any]],
     mode: str,
-    wall_s: float,
+    own_s: float,
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
     """Return a Trial for each program. Many programs, such as a bank, are dealt out to several children if there are cores."""
     shares = min(len(os.sched_getaffinity(0)), CHILDREN, len(programs) // FEW) if mode == "cpu" else 1
     if shares < 2:
-        return _one_by_one(programs, part, packed, mode, wall_s, note)
+        return _one_by_one(programs, part, packed, mode, own_s, note)
     trials: list[Trial] = [Trial()] * len(programs)
     with ThreadPoolExecutor(shares) as children:
         dealt = [programs[i::shares] for i in range(shares)]
-        for i, done in enumerate(children.map(lambda hand: _one_by_one(hand, part, packed, mode, wall_s, note), dealt)):
+        for i, done in enumerate(children.map(lambda hand: _one_by_one(hand, part, packed, mode, own_s, note), dealt)):
             trials[i::shares] = done
     return trials
 
@@ -121,29 +130,33 @@ def _one_by_one(
     part: Part,
     packed: Sequence[Mapping[str, Any]],
     mode: str,
-    wall_s: float,
+    own_s: float,
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
     """Run programs one after another in one child. If one ends the child, those after it run in a new one.
 
     A child of many programs has less time than the sum of their limits. A program that was running when the time was over runs
-    once more, alone.
+    once more, alone. So does one that a busy machine kept from working; after the second time MachineBusy is raised.
     """
     trials: list[Trial] = []
-    alone, rules = False, pool.Rules(source_of(part.drive), part.may_import)
+    alone, tries, rules = False, 1, pool.Rules(source_of(part.drive), part.may_import)
     while len(trials) < len(programs):
         rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
         sources = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in rest]
-        patience = wall_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and most are quick
+        patience = own_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and most are quick
         ran = pool.run(sources, packed, mode, patience, rules, note)
-        done = [_trial(ran, number, wall_s) for number in range(len(rest))]
+        done = [_trial(ran, number, own_s) for number in range(len(rest))]
         last = next((i for i, t in enumerate(done) if t.status != "done"), len(done) - 1)
-        alone = done[last].status == "timeout" and last > 0
+        busy = done[last].status == "busy"
+        tries = tries + 1 if busy and last == 0 else 1
+        if tries > TRIES:
+            raise MachineBusy
+        alone = busy or (done[last].status == "timeout" and last > 0)
         trials += done[:last] if alone else done[: last + 1]
     return trials
 
 
-def _trial(ran: pool.Run, number: int, wall_s: float) -> Trial:
+def _trial(ran: pool.Run, number: int, own_s: float) -> Trial:
     mine = [r for r in ran.records if r.get("program") == number]
     # A run with junk in its channel proves nothing about any of its programs.
     done = any(r.get("case") == "end" for r in mine) and ran.status != "broken"
@@ -155,7 +168,7 @@ def _trial(ran: pool.Run, number: int, wall_s: float) -> Trial:
         stdout=ran.stdout,
         stderr=ran.stderr,
         stuck=ran.stuck,
-        wall_s=wall_s,
+        own_s=own_s,
     )
     if ran.status == "broken":
         trial.records, trial.load_error = {}, None

@@ -43,6 +43,7 @@ def main(job_fd: int, result_fd: int) -> None:
     faulthandler.register(signal.SIGUSR1, file=os.fdopen(os.dup(2), "w"), all_threads=False)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"],) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits["processor_s"], limits["processor_s"] + 5))  # a signal; then the end
     if job["mode"] == "cpu":
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
     builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may expect

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -26,17 +28,18 @@ from typing import Any
 from dcplab import paths
 from dcplab.errors import CourseError
 from dcplab.sandbox.gpu_lock import turn
-from dcplab.sandbox.watch import STUCK, ServerLost, Watch, records
+from dcplab.sandbox.watch import STUCK, Limits, ServerLost, Watch, records
 
 START_S = 180.0  # enough for a first import of torch from a cold disk
 FILE_BYTES = 512 << 20
+SPARE_S = 5  # beyond the limit, at which the watcher stops a child; the kernel's own limit is for a watcher without a processor
 MEMORY_BYTES = {"cpu": 2 << 30, "compile": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take one or two GiB
 
 
 @dataclass
 class Run:
-    """The end of a job. ``status``: "done", "died" (``exit`` < 0: a signal), "timeout", "memory", "flood", or "broken"
-    (forged)."""
+    """The end of a job. ``status``: "done", "died" (``exit`` < 0: a signal), "timeout", "busy" (it hardly got a processor,
+    which proves nothing about it), "memory", "flood", or "broken" (forged)."""
 
     status: str = "done"
     exit: int | None = None
@@ -59,14 +62,17 @@ def run(
     programs: Sequence[Mapping[str, Any]],
     cases: Sequence[Mapping[str, Any]],
     mode: str,
-    wall_s: float,
+    own_s: float,
     rules: Rules = Rules(),
     note: Callable[[str], None] | None = None,
 ) -> Run:
-    """Run programs (source, entry, folder) on packed cases in one child. ``note`` is called if the server must start first."""
+    """Run programs (source, entry, folder) on packed cases in one child. ``note`` is called if the server must start first.
+
+    ``own_s``: their limit, as in `watch.Limits`. It begins when the child starts, after its turn on a GPU has come.
+    """
     from dcplab import codec
 
-    memory_bytes = MEMORY_BYTES[mode]
+    limits = Limits(own_s, MEMORY_BYTES[mode], mode)
     key = secrets.token_bytes(16)
     scratch = tempfile.mkdtemp(prefix="dcplab-")
     try:
@@ -80,14 +86,18 @@ def run(
                 "drive": rules.drive,
                 "may_import": list(rules.may_import),
                 "forbidden": [str(p) for p in _forbidden()],
-                "limits": {"memory_bytes": memory_bytes, "file_bytes": FILE_BYTES},
+                "limits": {
+                    "memory_bytes": limits.memory_bytes,
+                    "file_bytes": FILE_BYTES,
+                    "processor_s": math.ceil(own_s) + SPARE_S,
+                },
             }
         )
         with turn(mode, note):
             try:
-                return _run(_server(mode, note), job, key, wall_s, memory_bytes)
+                return _run(_server(mode, note), job, key, limits)
             except ServerLost:  # killed from outside, by this answer, or by a neighbour
-                return _run_alone(mode, note, job, key, wall_s, memory_bytes)
+                return _run_alone(mode, note, job, key, limits)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -105,13 +115,13 @@ def shutdown() -> None:
         _servers.clear()
 
 
-def _run_alone(mode: str, note: Callable[[str], None] | None, job: bytes, key: bytes, wall_s: float, memory_bytes: int) -> Run:
+def _run_alone(mode: str, note: Callable[[str], None] | None, job: bytes, key: bytes, limits: Limits) -> Run:
     """Try a second time in a separate server, which no other answer can end. If this answer killed the first server, it hurts
     only itself."""
     server = _Server(mode)
     try:
         server.wait_ready(note)
-        return _run(server, job, key, wall_s, memory_bytes)
+        return _run(server, job, key, limits)
     except ServerLost:
         return Run(status="died")
     finally:
@@ -220,7 +230,7 @@ def _forbidden() -> list[Path]:
     return [paths.solutions(), root / "tests", root / ".git", paths.state_dir()]
 
 
-def _run(server: _Server, job: bytes, key: bytes, wall_s: float, memory_bytes: int) -> Run:
+def _run(server: _Server, job: bytes, key: bytes, limits: Limits) -> Run:
     started = time.perf_counter()
     with contextlib.ExitStack() as stack:
         job_fd = os.memfd_create("job")
@@ -242,7 +252,7 @@ def _run(server: _Server, job: bytes, key: bytes, wall_s: float, memory_bytes: i
             their_link.close()
             for w in theirs:
                 os.close(w)
-        watch = Watch(link, ours, started + wall_s, memory_bytes)
+        watch = Watch(link, ours, limits)
         watch.follow()
     run = Run(watch.status, watch.exit, elapsed_s=time.perf_counter() - started)
     run.stdout, run.stderr = watch.stdout.text(), watch.stderr.text()
@@ -251,5 +261,5 @@ def _run(server: _Server, job: bytes, key: bytes, wall_s: float, memory_bytes: i
         run.stderr = run.stderr if run.stuck else watch.stderr.text()
     run.records, broken = records(bytes(watch.result.data), key)
     if run.status == "done" and (broken or run.exit != 0):
-        run.status = "broken" if broken else "died"
+        run.status = "broken" if broken else "timeout" if run.exit == -signal.SIGXCPU else "died"
     return run

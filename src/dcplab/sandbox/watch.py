@@ -1,4 +1,4 @@
-"""Follows one child to its end: its output, its time, and its memory."""
+"""Follows one child to its end: its output, its own time, and its memory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,36 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from dcplab.sandbox.meter import Meter
 
 STUCK = "Stack (most recent call first)"  # first words of faulthandler's output
 OUTPUT_KEPT, OUTPUT_LIMIT = 1 << 16, 32 << 20
 RESULT_LIMIT = 256 << 20
+WALL_FACTOR, WALL_LEAST_S = 10, 60.0  # the wall stands that far behind the limit
+KILL_S = 60.0  # a child that was told to stop has ended by then, on a busy machine too
+TRACE_OWN_S, TRACE_WALL_S = 0.5, 20.0  # what a stuck child has for saying where it is
 
 
 class ServerLost(Exception):
     """Raised when the child's server has gone away."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``own_s``: seconds of processor time and sleep, of the child and its descendants. Waiting for a processor costs nothing
+    until the wall, which stands ten times as far away (a minute at least): who is stopped by it was kept from working."""
+
+    own_s: float
+    memory_bytes: int  # more than it began with
+    mode: str
+
+    @property
+    def wall_s(self) -> float:
+        return max(WALL_LEAST_S, WALL_FACTOR * self.own_s)
 
 
 class Stream:
@@ -48,17 +68,19 @@ class Stream:
 
 
 class Watch:
-    """Holds one child to its limits until it ends. ``status`` is "done", or the limit that it exceeded.
+    """Holds one child to its limits until it ends. ``status`` is "done", the limit that it exceeded ("timeout", "memory",
+    "flood"), or "busy": it reached the wall, so the machine kept it from working.
 
     ``link``: the server's messages about the child. ``fds``: the child's result, stdout and stderr.
     """
 
-    def __init__(self, link: socket.socket, fds: Sequence[int], deadline: float, memory_bytes: int):
-        limits = ((RESULT_LIMIT, RESULT_LIMIT), (OUTPUT_KEPT, OUTPUT_LIMIT), (OUTPUT_KEPT, OUTPUT_LIMIT))
-        self.result, self.stdout, self.stderr = (Stream(fd, *limit) for fd, limit in zip(fds, limits, strict=True))
+    def __init__(self, link: socket.socket, fds: Sequence[int], limits: Limits):
+        sizes = ((RESULT_LIMIT, RESULT_LIMIT), (OUTPUT_KEPT, OUTPUT_LIMIT), (OUTPUT_KEPT, OUTPUT_LIMIT))
+        self.result, self.stdout, self.stderr = (Stream(fd, *size) for fd, size in zip(fds, sizes, strict=True))
         self.status, self.exit = "done", None
-        self._link, self._deadline, self._memory_bytes = link, deadline, memory_bytes
+        self._link, self._limits, self._deadline = link, limits, time.perf_counter() + limits.wall_s
         self._pid: int | None = None
+        self._meter: Meter | None = None
         self._baseline: int | None = None  # bytes of memory that it got from the server
 
     def follow(self) -> None:
@@ -90,7 +112,9 @@ class Watch:
                     os.killpg(self._pid, signal.SIGKILL)
             raise ServerLost
         message = json.loads(data)
-        self._pid = message.get("pid", self._pid)
+        if "pid" in message:
+            self._pid = message["pid"]
+            self._meter = Meter(self._pid, self._limits.mode)
         self.exit = message.get("exit")
 
     def _read(self, stream: Stream) -> bool:
@@ -103,21 +127,26 @@ class Watch:
         if self._pid is not None:
             memory = _resident(self._pid)
             self._baseline = memory if self._baseline is None else self._baseline
-            if memory - self._baseline > self._memory_bytes:
+            if memory - self._baseline > self._limits.memory_bytes:
                 self._stop("memory")
-        if time.perf_counter() < self._deadline:
+        late = time.perf_counter() >= self._deadline
+        if self.status != "done":
+            if late:  # it was told to stop and the server does not say that it did
+                raise ServerLost
             return
-        if self.status != "done":  # the child was told to stop, but the server does not report its end
-            raise ServerLost
-        if self._pid is not None:
-            with contextlib.suppress(OSError):
-                os.kill(self._pid, signal.SIGUSR1)  # faulthandler prints the stuck place
-            _let_print(self.stderr)
-        self._stop("timeout")
+        if self._meter is not None and (late or self._meter.due()):
+            self._meter.look()
+            if self._meter.own_s >= self._limits.own_s:
+                with contextlib.suppress(OSError):
+                    os.kill(self._meter.pid, signal.SIGUSR1)  # faulthandler prints the stuck place
+                _let_print(self.stderr, self._meter)
+                return self._stop("timeout")
+        if late:
+            self._stop("busy")
 
     def _stop(self, why: str) -> None:
         if self.status == "done":
-            self.status, self._deadline = why, time.perf_counter() + 5.0
+            self.status, self._deadline = why, time.perf_counter() + KILL_S
             with contextlib.suppress(OSError):
                 self._link.send(b"kill")
 
@@ -146,15 +175,17 @@ def records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:
     return found, False
 
 
-def _let_print(stream: Stream, patience_s: float = 3.0) -> None:
-    """Wait until a stuck child has printed its place, at most ``patience_s``. On a busy machine this takes a while."""
-    end = time.perf_counter() + patience_s
-    while stream.open and time.perf_counter() < end:
+def _let_print(stream: Stream, meter: Meter) -> None:
+    """Wait until a stuck child has printed its place, or had enough time and did not."""
+    end, enough = time.perf_counter() + TRACE_WALL_S, meter.own_s + TRACE_OWN_S
+    while stream.open and time.perf_counter() < end and meter.own_s < enough:
         before = stream.seen
         time.sleep(0.03)
         stream.drain()
         if STUCK.encode() in stream.data and stream.seen == before:
             return
+        if meter.due():
+            meter.look()
 
 
 def _resident(pid: int) -> int:

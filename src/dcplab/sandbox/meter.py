@@ -1,0 +1,61 @@
+"""How much of its machine a child had: processor time, and time in which it wanted none."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+EVERY_S = 0.25  # between two looks; finding the descendants takes about 2 ms of a processor
+# The states of a thread that does not sleep: it runs or could run (R), or waits for a disk (D), which is the machine's doing.
+# On a GPU a D may be the device's driver, so it counts as sleep.
+AWAKE = {"cpu": "RD", "compile": "RD", "gpu": "R"}
+
+
+class Meter:
+    """Counts for one process and its descendants. The rest of the time they waited for a processor.
+
+    ``processor_s``: seconds of all their processors together. ``idle_s``: seconds in which all their threads slept. That is
+    sampled, and a look speaks for two intervals at most: on a busy machine it may come late.
+    """
+
+    def __init__(self, pid: int, mode: str):
+        self.pid, self.processor_s, self.idle_s = pid, 0.0, 0.0
+        self._awake, self._looked = AWAKE[mode], time.perf_counter()
+
+    @property
+    def own_s(self) -> float:
+        """The time that is charged to it: what it would have taken on a machine of its own."""
+        return self.processor_s + self.idle_s
+
+    def due(self) -> bool:
+        return time.perf_counter() - self._looked >= EVERY_S
+
+    def look(self) -> None:
+        now = time.perf_counter()
+        passed, self._looked = min(now - self._looked, 2 * EVERY_S), now
+        used, awake = 0.0, False
+        for process in _family(self.pid):
+            with contextlib.suppress(psutil.Error):
+                used += sum(process.cpu_times()[:4])  # with those of its children that ended
+                awake = awake or any(state in self._awake for state in _states(process.pid))
+        self.processor_s = max(self.processor_s, used)  # who ended and was waited for by nobody is in no sum any more
+        if not awake:
+            self.idle_s += passed
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        first = psutil.Process(pid)
+        return [first, *first.children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def _states(pid: int) -> Iterator[str]:
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):
+            yield stat.read_text().rpartition(")")[2].split()[0]
