@@ -59,7 +59,7 @@ def _surviving(key: Key, left: Sequence[Mutant], seed: int) -> list[Mutant]:
     drawn = draw(key.part, seed, "cpu")
     expected = Reference(key, drawn).expected()
     programs = [replace(key.solution, source=mutant.source, lines=()) for mutant in left]
-    trials = attempt(programs, key.part, drawn.packed, "cpu", drawn.wall_s)
+    trials = attempt(programs, key.part, drawn.packed, "cpu", drawn.own_s)
     triton = modes.versions().get("triton", "")
     judged = [judgement.judge(key, p, drawn, t, expected, triton) for p, t in zip(programs, trials, strict=True)]
     return [mutant for mutant, j in zip(left, judged, strict=True) if j.outcome in ("passed", "error")]
