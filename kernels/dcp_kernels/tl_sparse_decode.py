@@ -30,9 +30,11 @@ def sparse_mla_decode(q, kv, indices, counts, sm_scale, d_v=512, *, splits=None,
     """
     counts, out, lse = tl_sparse.prepare(q, kv, indices, counts, sm_scale, d_v, out, lse)
     tokens, heads, _ = q.shape
+    if not tokens:  # a GPU launches no empty grid
+        return out, lse
     if splits is None:
         splits = split_count(tokens, heads, indices.shape[1], q.device)
-    if splits == 1 or tokens == 0:
+    if splits == 1:
         run = tl_sparse.attention_kernel(q, kv, out.dtype)
         run(q, kv, indices, counts, out.unsqueeze(1), lse.unsqueeze(1), float(sm_scale))
         return out, lse

@@ -14,6 +14,7 @@ def sparse_mla_extend(q, kv, indices, counts, sm_scale, d_v=512, *, out=None, ls
     ``out`` and ``lse`` may be given. Contract: DeepSeek V3.2's absorbed MLA; the oracle is ``reference.sparse_mla_extend``.
     """
     counts, out, lse = tl_sparse.prepare(q, kv, indices, counts, sm_scale, d_v, out, lse)
-    run = tl_sparse.attention_kernel(q, kv, out.dtype)
-    run(q, kv, indices, counts, out.unsqueeze(1), lse.unsqueeze(1), float(sm_scale))
+    if len(q):  # a GPU launches no empty grid
+        run = tl_sparse.attention_kernel(q, kv, out.dtype)
+        run(q, kv, indices, counts, out.unsqueeze(1), lse.unsqueeze(1), float(sm_scale))
     return out, lse

@@ -210,7 +210,7 @@ def decode_path(step):
 - rows, counts = rank.localize(locs)
 - parts.append(rank.attend(rows, counts))
 + rows = torch.where(locs % rank.dcp_size == rank.rank, locs, -1)
-+ parts.append(rank.attend(rows, torch.full((len(rows),), rows.shape[1])))
++ parts.append(rank.attend(rows, rows.new_full((len(rows),), rows.shape[1])))
 
 # %% 5a swapped
 # says: Owner and row are swapped: the quotient was asked for the rank.
@@ -220,7 +220,7 @@ def decode_path(step):
 - rows, counts = rank.localize(locs)
 - parts.append(rank.attend(rows, counts))
 + rows = torch.where(locs // rank.dcp_size == rank.rank, locs % rank.dcp_size, -1)
-+ parts.append(rank.attend(rows, torch.full((len(rows),), rows.shape[1])))
++ parts.append(rank.attend(rows, rows.new_full((len(rows),), rows.shape[1])))
 
 # %% 5a next-rank
 # says: Each rank reads the rows that its neighbour owns.
@@ -231,7 +231,7 @@ def decode_path(step):
 - parts.append(rank.attend(rows, counts))
 + mine = (locs >= 0) & ((locs + 1) % rank.dcp_size == rank.rank)
 + rows = torch.where(mine, locs // rank.dcp_size, -1)
-+ parts.append(rank.attend(rows, torch.full((len(rows),), rows.shape[1])))
++ parts.append(rank.attend(rows, rows.new_full((len(rows),), rows.shape[1])))
 
 # %% 5a rank-0-rows
 # says: Every rank attends to the rows of rank 0's locs.
@@ -256,7 +256,7 @@ def decode_path(step):
 - parts.append(rank.attend(rows, counts))
 + mine = (locs >= 0) & (locs // page % rank.dcp_size == rank.rank)
 + rows = torch.where(mine, locs // (page * rank.dcp_size) * page + locs % page, -1)
-+ parts.append(rank.attend(rows, torch.full((len(rows),), rows.shape[1])))
++ parts.append(rank.attend(rows, rows.new_full((len(rows),), rows.shape[1])))
 
 # %% 5a holes-counted
 # says: Rows with holes, and the count of owned ones: what lies behind it is not read.
@@ -285,7 +285,7 @@ def decode_path(step):
 - parts.append(rank.attend(rows, counts))
 + mine = (locs >= 0) & (locs % rank.dcp_size == rank.rank)
 + rows = torch.where(mine, locs // rank.dcp_size, 0)
-+ parts.append(rank.attend(rows, torch.full((len(rows),), rows.shape[1])))
++ parts.append(rank.attend(rows, rows.new_full((len(rows),), rows.shape[1])))
 
 # %% 5a no-merge
 # says: Each rank keeps its own partial attention: nothing is merged.
