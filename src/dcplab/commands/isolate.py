@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         "versions": mode.versions(),
         "sources": isolation.sources(),
     }
-    rows = {isolation.key(row): row for row in (_kept(Path(args.json), server) if args.resume else ())}
+    rows = {isolation.key(row): row for row in (_kept(args.json, server) if args.resume else ())}
     todo = [(left, level) for level in levels for left in scenario.isolate_subsets() if left <= varied]
     todo = [pair for pair in todo if pair not in rows]
     if args.resume:
