@@ -198,16 +198,26 @@ def test_a_graded_notebook_runs_on_the_reference(taken, monkeypatch):
     assert "graded alone" in own_answers.take((), print) and not taken
 
 
-@pytest.mark.parametrize("source", [
-    "from dcplab.engine import backend\n\ndef decode_path(step):\n    return backend.decode(step)\n",
-    "def decode_path(step):\n    from dcplab.engine import backend\n    return backend.decode(step)\n",
-    "def decode_path(step):\n    import dcplab.engine.backend as b\n    return b.decode(step)\n",
+@pytest.mark.parametrize("says, source", [
+    (
+        "Your answer uses `backend`, which is the course's own",
+        "from dcplab.engine import backend\n\ndef decode_path(step):\n    return backend.decode(step)\n",
+    ),
+    (
+        "An answer may not import dcplab.engine",
+        "def decode_path(step):\n    from dcplab.engine import backend\n    return backend.decode(step)\n",
+    ),
+    (
+        "An answer may not import dcplab.engine",
+        "def decode_path(step):\n    import dcplab.engine.backend as b\n    return b.decode(step)\n",
+    ),
 ])  # fmt: skip
-def test_the_course_s_own_wiring_cannot_be_imported_as_an_answer(source):
+def test_the_course_s_own_wiring_cannot_be_imported_as_an_answer(says, source):
     from dcplab.notebook.extract import extract
 
     found = checking.check(LAB.key("5a"), extract([source], ("decode_path",)), seed=1)
-    assert found.outcome == "crashed" and "may not import dcplab" in found.message
+    assert (found.outcome, found.points) == ("crashed", 0) and found.message.startswith(says)
+    assert "Refused: An answer may not import dcplab.engine" in found.detail
 
 
 # ---- the matrix, the cases, the record -----------------------------------------------------------------------------------

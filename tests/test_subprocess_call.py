@@ -137,7 +137,8 @@ def test_a_process_makes_calls_until_one_ends_it():
     assert len({done["value"] for _, done in subprocess_call.side_by_side([pid, pid], 1)}) == 2
 
 
-def test_what_is_printed_belongs_to_its_call():
+def test_what_is_printed_belongs_to_its_call(monkeypatch):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # a started Python would not hold back what has no line end yet
     calls = [
         {"module": "builtins", "function": f"print('a{i}') or __import__('sys').stderr.write('b{i}') and str"} for i in (0, 1)
     ]

@@ -31,7 +31,7 @@ for line in calls:
     asked = json.loads(line)
     module = importlib.import_module(asked["module"])
     value = eval("module." + asked["function"])(**asked["args"])
-    sys.stdout.flush()
+    sys.stdout.flush(), sys.stderr.flush()
     print("\\x1e" + json.dumps(value), flush=True)
 """
 _MARK = b"\x1e"

@@ -40,9 +40,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-j", "--jobs", type=int, default=0, help="servers at a time (default: one a core; on a GPU what its free memory holds)"
     )
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one server (default: 600)")
-    parser.add_argument("--csv", metavar="FILE", help="write the table as CSV")
-    parser.add_argument("--json", metavar="FILE", help="write every outcome as JSON")
-    parser.add_argument("--html", metavar="FILE", help="write the table as a page")
+    parser.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write every outcome as JSON")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the table as a page")
     parser.add_argument(
         "--resume", action="store_true", help="keep the rows of --json FILE that the same server and code made; run the others"
     )

@@ -157,8 +157,8 @@ def of_load(error: Mapping[str, Any], program: Program) -> str:
 
 
 def of_borrowed(program: Program) -> str:
-    """Name the course's object that an answer depends on, where the course's import was refused. The learner did not write that
-    import."""
+    """Name the course's object that an answer depends on, where the course's import was refused. That import is
+    seldom the learner's own: the notebook's other cells bring it in."""
     first = program.borrowed[0]
     if not first.maker:
         return f"Your answer uses `{first.name}`, which is the course's own: an answer does without."
