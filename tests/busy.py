@@ -16,8 +16,9 @@ SPIN = (
 
 @contextlib.contextmanager
 def busy(count, processors):
-    """Keep processors busy. They are ended by their ids."""
-    spinning = [subprocess.Popen([sys.executable, "-S", "-c", SPIN]) for _ in range(count)]
+    """Keep processors busy. They are ended by their ids. Each is a session: Linux may share a processor by sessions first, and
+    whoever is checked has one of its own."""
+    spinning = [subprocess.Popen([sys.executable, "-S", "-c", SPIN], start_new_session=True) for _ in range(count)]
     try:
         for process in spinning:
             os.sched_setaffinity(process.pid, processors)

@@ -1,6 +1,7 @@
 """What a child's limit counts: its own time, and never that of others on the machine."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -105,7 +106,7 @@ def test_who_is_kept_from_working_is_not_judged_and_tried_once_more(judged, monk
     kept_from_working(monkeypatch)
     runs, run = [], pool.run
     monkeypatch.setattr(pool, "run", lambda *args: runs.append(run(*args)) or runs[-1])
-    with checker_on({HERE[0]}), busy(2, {HERE[0]}):
+    with checker_on({HERE[0]}), busy(8, {HERE[0]}):
         found = judged("91c", STARVED + works(WRONG))
     assert (found.outcome, found.points, found.diagnosis, found.busy) == ("error", 0, None, True), found.message
     assert found.message.startswith("Not judged: the machine is busy.") and "not judged, 0 of 20 points" in found.message
@@ -172,3 +173,29 @@ def test_eight_busy_processes_on_two_cores_change_no_verdict_and_no_name(judged)
     told = {name: (result.outcome, result.diagnosis) for name, result in found.items()}
     assert told == {"right": ("passed", None), "wrong": ("wrong", "91c-pad-as-row")}, [r.message for r in found.values()]
     assert max(result.elapsed_s for result in found.values()) > 5, "the machine was not busy"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "open('/proc/self/comm', 'wb').write(b'\\xff\\xfe) R'); time.sleep(60)",
+        # whoever waits for a child that shares its memory looks as if it waited for a disk
+        "os.mkfifo('f'); opens = (os.POSIX_SPAWN_OPEN, 5, 'f', os.O_RDONLY, 0); "
+        "os.posix_spawn('/bin/true', ['true'], {}, file_actions=[opens])",
+    ],
+    ids=["a name of odd bytes", "a vfork that does not return"],
+)
+def test_who_only_waits_is_charged_for_it(tmp_path, body):
+    code = f"import os, time; print('here', flush=True); {body}"
+    waiting = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        assert waiting.stdout.readline() == b"here\n"
+        time.sleep(0.3)
+        meter = Meter(waiting.pid, "cpu")
+        for _ in range(8):
+            time.sleep(0.25)
+            meter.look()
+        assert meter.idle_s > 1
+    finally:
+        os.killpg(waiting.pid, signal.SIGKILL)
+        waiting.wait()

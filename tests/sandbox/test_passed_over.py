@@ -7,6 +7,8 @@ import pytest
 from dcplab import checking
 from dcplab.course import catalog
 from dcplab.course.seeded import Draw
+from dcplab.course.trial import Trial
+from dcplab.present import sentences
 
 LAB = catalog.lab("03")
 JIT = "@triton.jit"
@@ -74,3 +76,12 @@ def test_what_was_printed_is_said_to_be_somewhere(times):
     assert found.outcome == "passed" and ("printed" in found.message) == bool(times)
     assert (f"It printed {cases} lines, which" in found.message) == bool(times)
     assert found.detail.count("here") == cases * times
+
+
+def test_notes_that_an_answer_wrote_itself_are_left_out():
+    """They come from the answer's own process: no text of theirs is shown, and none stops the checker."""
+    forged = [["configurations", "\x1b[2J" * 9], ["x", 1], 3, ["configurations", 10**9], ["configurations", True], "compile"]
+    assert sentences.of_notes(Trial(status="done", records={0: {"notes": forged}})) == []
+    assert sentences.of_notes(Trial(status="done", records={0: {"notes": 7}})) == []
+    twice = {0: {"notes": [["compile", 0]]}, 1: {"notes": [["compile", 0]]}}
+    assert len(sentences.of_notes(Trial(status="done", records=twice))) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dcplab.codec import Other
@@ -141,8 +141,16 @@ def of_end(trial: Trial) -> str:
 
 def of_notes(trial: Trial) -> list[str]:
     """Return a sentence for each request that the child passed over."""
-    notes = dict.fromkeys(tuple(note) for record in trial.records.values() for note in record.get("notes", ()))
-    return [_PASSED_OVER[what].format(count) for what, count in notes]
+    return list(dict.fromkeys(text for record in trial.records.values() for text in _passed_over(record.get("notes"))))
+
+
+def _passed_over(notes: object) -> Iterator[str]:
+    """Word a child's notes. An answer can write them itself, so what is none of ours is left out."""
+    for note in notes if isinstance(notes, list | tuple) else ():
+        if isinstance(note, list | tuple) and len(note) == 2:
+            what, count = note
+            if isinstance(what, str) and what in _PASSED_OVER and type(count) is int and 0 <= count < 1000:
+                yield _PASSED_OVER[what].format(count)
 
 
 def of_load(error: Mapping[str, Any], program: Program) -> str:

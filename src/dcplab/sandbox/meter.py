@@ -10,9 +10,10 @@ from pathlib import Path
 import psutil
 
 EVERY_S = 0.25  # between two looks; finding the descendants takes about 2 ms of a processor
-# The states of a thread that does not sleep: it runs or could run (R), or waits for a disk (D), which is the machine's doing.
-# On a GPU a D may be the device's driver, so it counts as sleep.
-AWAKE = {"cpu": "RD", "compile": "RD", "gpu": "R"}
+# A thread that runs or could run is awake (R). One that waits for a disk (D) is held up by the machine, but so looks whoever
+# waits for a child that shares its memory: it counts as awake only while processor time is used. On a GPU a D may be the
+# device's driver, and counts as sleep.
+AWAKE, WAITS = "R", {"cpu": "D", "compile": "D", "gpu": ""}
 
 
 class Meter:
@@ -24,7 +25,7 @@ class Meter:
 
     def __init__(self, pid: int, mode: str):
         self.pid, self.processor_s, self.idle_s = pid, 0.0, 0.0
-        self._awake, self._looked = AWAKE[mode], time.perf_counter()
+        self._waits, self._looked = WAITS[mode], time.perf_counter()
 
     @property
     def own_s(self) -> float:
@@ -37,13 +38,14 @@ class Meter:
     def look(self) -> None:
         now = time.perf_counter()
         passed, self._looked = min(now - self._looked, 2 * EVERY_S), now
-        used, awake = 0.0, False
+        used, states = 0.0, set[str]()
         for process in _family(self.pid):
             with contextlib.suppress(psutil.Error):
                 used += sum(process.cpu_times()[:4])  # with those of its children that ended
-                awake = awake or any(state in self._awake for state in _states(process.pid))
+                states.update(_states(process.pid))
+        works = used > self.processor_s
         self.processor_s = max(self.processor_s, used)  # who ended and was waited for by nobody is in no sum any more
-        if not awake:
+        if AWAKE not in states and not (works and states.intersection(self._waits)):
             self.idle_s += passed
 
 
@@ -58,4 +60,4 @@ def _family(pid: int) -> list[psutil.Process]:
 def _states(pid: int) -> Iterator[str]:
     for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
         with contextlib.suppress(OSError):
-            yield stat.read_text().rpartition(")")[2].split()[0]
+            yield stat.read_bytes().rpartition(b")")[2].split()[0].decode()  # before it stands a name that anybody may choose
