@@ -128,7 +128,7 @@ def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
     return dcp_size * (c + k) / (c / dcp_size + dcp_size * k)
 
 # %% 2g no-scales-twice
-# says: A slot is 128 bytes of key and 4 of scale: both functions forget the scales.
+# says: A slot is a key of 128 bytes and a scale of 4: the scales are forgotten.
 # asks: What belongs to a slot besides its key?
 def index_k_extra_bytes(layers, size, dcp_size):
     return layers * 128 * size * (dcp_size - 1)

@@ -29,7 +29,8 @@ def observed(judgement: Judgement) -> tuple[str, Any] | None:
     if any(isinstance(case, Launch) or case.writes for case in cases):
         before = [_before(case) for case in cases]
         kept = all(identical(g, b) for g, b in zip(got, before, strict=True))
-        return ("nothing", tuple(before[0])) if kept else None
+        elsewhere = any(record.get("events") for record in records)  # it may have stored where it must not
+        return ("nothing", tuple(before[0])) if kept and not elsewhere else None
     if len(numbers) < FEWEST or all(identical(value, right[0]) for value in right):
         return None
     if isinstance(got[0], bool | int | float | str) and all(identical(value, got[0]) for value in got):
