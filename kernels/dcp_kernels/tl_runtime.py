@@ -9,10 +9,6 @@ tile-level twin that can.
 import contextlib
 import functools
 import os
-import re
-import subprocess
-import tempfile
-from pathlib import Path
 
 import tilelang
 import tilelang.language as T
@@ -111,46 +107,3 @@ def kernel(builder, device, **static):
     on_cpu = device.type == "cpu"
     arch = None if on_cpu else cuda_target(device)["arch"]
     return _compiled(builder, on_cpu, arch, tuple(sorted(static.items())))
-
-
-def compile_check(builder, **static):
-    """Compile ``builder(**static)`` for sm_90a with no GPU: what ptxas reports, as a dict.
-
-    Keys: ``registers``, ``spills`` (bytes stored), ``shared`` (bytes, static and dynamic), ``wgmma``, ``source``, ``cubin``.
-    """
-    from tilelang import tvm
-    from tilelang.env import CUTLASS_INCLUDE_DIR, TILELANG_TEMPLATE_PATH
-
-    target = tvm.target.Target({"kind": "cuda", "arch": HOPPER})
-    configs = getattr(builder, "pass_configs", None) or {}
-    with tvm.transform.PassContext(opt_level=3, config=configs), target:
-        artifact = tilelang.lower(builder(**static), target=target)
-    source = artifact.kernel_source
-    dynamic = [int(f.attrs.get("dyn_shared_memory_buf", 0)) for _, f in artifact.device_mod.functions.items() if f.attrs]
-    with tempfile.TemporaryDirectory() as folder:
-        cu, cubin = Path(folder, "k.cu"), Path(folder, "k.cubin")
-        cu.write_text(source)
-        arch = f"-gencode=arch=compute_{HOPPER[3:]},code={HOPPER}"
-        include = ["-I" + TILELANG_TEMPLATE_PATH, "-I" + CUTLASS_INCLUDE_DIR]
-        flags = ["--use_fast_math"] if configs.get("tl.enable_fast_math") else []
-        done = subprocess.run(
-            ["nvcc", "--cubin", "-O3", "-std=c++20", "-w", "-Xptxas", "-v", *flags, arch, *include, "-o", str(cubin), str(cu)],
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            raise RuntimeError(f"nvcc refused the kernel: {done.stderr[-2000:]}")
-        image = cubin.read_bytes()
-
-    def most(pattern):
-        return max((int(n) for n in re.findall(pattern, done.stderr)), default=0)
-
-    return {
-        "registers": most(r"Used (\d+) registers"),
-        "spills": most(r"(\d+) bytes spill stores"),
-        "shared": most(r"(\d+) bytes smem") + max(dynamic, default=0),
-        "wgmma": "wgmma" in source,
-        "source": source,
-        "cubin": image,
-        "log": done.stderr,
-    }
