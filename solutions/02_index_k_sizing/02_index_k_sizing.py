@@ -87,19 +87,29 @@ replay("above", strict=True)
 traffic(keep=False)
 
 # %% [markdown]
-# Freed pages come back first. Traffic alone never gets anywhere: the second request lives where the first one lived. Now the
-# same requests, but the prefix cache keeps what is finished.
+# On this server freed pages come back first. Traffic alone never gets anywhere: the second request lives where the first one
+# lived. Now the same requests, but the prefix cache keeps what is finished.
 
 # %%
 traffic(keep=True)
 
 # %% [markdown]
-# What counts is the largest *live* loc, the **watermark**: pages that somebody holds push the allocator up. That is why the
-# report's recipe works. Two prompts of 300,000 tokens, both kept by the prefix cache, hold about 1,172 pages, and page 890
+# And once more freed, on another kind of server. Where prefill and decode run on nodes of their own, SGLang's allocator has
+# `need_sort`: freed pages wait, and join the free ones, in ascending order, only when these run short. So every page is issued
+# once before any comes back.
+
+# %%
+traffic(keep=False, need_sort=True)
+
+# %% [markdown]
+# With `need_sort` traffic alone is enough, and no cache is needed. The report's server did not have it.
+#
+# What counts is the largest *live* loc, the **watermark**: there, pages that somebody holds push the allocator up. That is why
+# the report's recipe works. Two prompts of 300,000 tokens, both kept by the prefix cache, hold about 1,172 pages, and page 890
 # is the one that crosses the line. One such prompt holds 586: no crash, however often you send it.
 #
-# Play with it: let requests arrive, hold, leave, and watch which line the watermark crosses first. The real numbers are one
-# click away.
+# Play with it: let requests arrive, hold, leave, and watch which line the watermark crosses first, with `need_sort` and
+# without. The real numbers are one click away.
 
 # %%
 viz.watermark()

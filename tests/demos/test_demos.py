@@ -71,6 +71,14 @@ def test_traffic_alone_never_rises_and_held_pages_do():
     assert [used for *_, used in kept] == sorted({used for *_, used in kept})
 
 
+def test_where_freed_pages_wait_traffic_alone_rises():
+    text = server.traffic(keep=False, need_sort=True).text
+    sorted_, freed = _columns(text), _columns(server.traffic(keep=False).text)
+    assert sorted_[-1][2] >= SLOTS > freed[-1][2] and [row[:2] for row in sorted_] == [row[:2] for row in freed]
+    assert text.count("none") == len(sorted_), "nothing is held after any of them"
+    assert "need_sort" in text and "beyond index-K" in text
+
+
 def _columns(text):
     return [tuple(map(int, m.groups())) for m in re.finditer(r"^ +(\d+) +(\d+) +(\d+) +(?:\d+|none)", text, re.MULTILINE)]
 

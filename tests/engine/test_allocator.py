@@ -11,12 +11,12 @@ from dcplab.engine.allocator import PagedAllocator, PrefixCache
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 8), st.integers(0, 40))
 
 
-@given(shapes, st.lists(st.tuples(st.integers(0, 2), st.integers(1, 60)), max_size=40))
+@given(shapes, st.booleans(), st.lists(st.tuples(st.integers(0, 2), st.integers(1, 60)), max_size=40))
 @settings(max_examples=60, deadline=None)
-def test_a_model_of_the_allocator(shape, moves):
+def test_a_model_of_the_allocator(shape, need_sort, moves):
     page_size, dcp_size, extra = shape
     size = page_size + extra
-    a = PagedAllocator(size, page_size, dcp_size)
+    a = PagedAllocator(size, page_size, dcp_size, need_sort)
     held: list[tuple[list[int], int]] = []
     for move, n in moves:
         if move < 2:
@@ -47,6 +47,30 @@ def test_what_was_freed_last_is_issued_first():
     a.release(first)
     assert a.issue(3) == [1, 2, 3] and a.issue(1) == [5]
     assert a.highest == 5
+
+
+def test_with_need_sort_every_page_is_issued_once_before_any_comes_back():
+    a = PagedAllocator(24, 4, 2, need_sort=True)
+    first = a.issue(2)
+    second = a.issue(2)
+    a.release(second)
+    a.release(first)
+    assert a.available == 6 and a.issue(1) == [5], "what was freed waits"
+    assert a.issue(3) == [1, 2, 3], "merged in ascending order once one page was too few"
+    assert a.issue(3) is None and a.issue(2) == [4, 6] and a.available == 0
+
+
+@pytest.mark.parametrize("need_sort, largest", [(False, 181), (True, 4_021)])
+def test_traffic_alone_passes_the_watermark_where_freed_pages_wait(need_sort, largest):
+    """40 requests of 150 tokens, each freed before the next; one rank has 1,032 rows."""
+    a = PagedAllocator(1024, 8, 4, need_sort)
+    seen = []
+    for _ in range(40):
+        pages: list[int] = []
+        assert a.grow(pages, 150)
+        seen.append(int(a.locs(pages, 0, 150).max()))
+        a.release(pages)
+    assert max(seen) == largest and a.watermark == -1
 
 
 def test_a_page_freed_twice_is_an_error():

@@ -69,6 +69,14 @@ def test_traffic_that_is_freed_never_rises():
     assert [s.largest for s in steps] == [-1, 15, -1, 15, -1, 15, -1, 15] and steps[-1].served == 32
 
 
+def test_traffic_alone_rises_where_freed_pages_wait():
+    state = watermark_state.make(need_sort=True)
+    state = watermark_state.with_all(watermark_state.emptied(state), [8, "free A", 8, "free B", 8, "free C", 8])
+    assert [s.largest for s in watermark_state.played(state)] == [-1, 15, -1, 23, -1, 31, -1, 15], "then from the start again"
+    assert "freed pages wait until the others run short" in watermark_scene.legend(state)
+    assert "need_sort" in viz.watermark(need_sort=1).text
+
+
 def test_the_cache_makes_room_as_a_server_does():
     state = watermark_state.with_all(watermark_state.emptied(watermark_state.make()), [8, "keep A", 8, "keep B", 24])
     assert state.step.evicted == ("A", "B") and {r.name for r in state.step.runs} == {"C"}
@@ -79,9 +87,9 @@ deeds = st.lists(st.one_of(st.integers(1, 30), st.sampled_from(["free", "keep", 
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 20), deeds)
-def test_live_locs_by_counting(page_size, dcp_size, more, wanted):
-    state = watermark_state.emptied(watermark_state.make(page_size + more, page_size, dcp_size))
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 20), st.booleans(), deeds)
+def test_live_locs_by_counting(page_size, dcp_size, more, need_sort, wanted):
+    state = watermark_state.emptied(watermark_state.make(page_size + more, page_size, dcp_size, need_sort=need_sort))
     for deed in wanted:
         running = [h.name for h in state.step.held if not h.kept]
         item = f"{deed} {running[0]}" if deed in ("free", "keep") and running else deed
@@ -134,6 +142,17 @@ def test_every_preset_is_one_click(live):
         state = live.state
         assert (state.size, state.page_size, state.dcp_size, state.layers) == geometry
         assert (c["C"].value, c["P"].value, c["D"].value) == geometry[:3]
+
+
+def test_both_allocators_are_one_click_and_stay_chosen(live):
+    c = controls(live)
+    assert not c["need_sort"].value and "come back first" in said(live)
+    c["need_sort"].value = True
+    assert live.state.need_sort and "wait until" in said(live)
+    c["toy: 8, 4, 2"].click()
+    assert live.state.need_sort and live.state.size == 8
+    c["start over"].click()
+    assert live.state.need_sort
 
 
 def test_requests_arrive_hold_and_leave(live):

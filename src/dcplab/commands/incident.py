@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 
 HELP = "replay the incident: right, two long requests, wrong"
 
@@ -30,6 +31,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--stored",
         action="store_true",
         help="only store the long requests' bodies, and extend their last pages (for full scale)",
+    )
+    parser.add_argument(
+        "--need-sort",
+        action="store_true",
+        help="the allocator of a prefill or decode node: freed pages wait until the others run short",
     )
     parser.add_argument("--json", metavar="FILE", help="write the outcome as JSON too (- for standard output, instead of text)")
 
@@ -69,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.engine import options, scenario
 
     chosen = switches.parse(args.defects)
-    engine_options = options_of(args)
+    engine_options = replace(options_of(args), need_sort=args.need_sort)
     level = args.level or scenario.default_level(chosen)
     scenario.check_room(options.config(engine_options), level)  # bad input is refused before any process is started
     options.on_every_rank(

@@ -1,5 +1,5 @@
-"""Runs the engine at toy scale for lab 02: the incident below, above and at the top of the pool, and traffic that never gets
-there.
+"""Runs the engine at toy scale for lab 02: the incident below, above and at the top of the pool, and traffic, which gets there
+or not.
 
 Everything runs on the CPU, in torch, in one allocation. An index outside a buffer lands within that allocation, and the engine
 checks the allocation's bounds. So this needs no process of its own and no GPU.
@@ -81,14 +81,15 @@ def _told(config: ServerConfig, chosen: frozenset[str], out: Outcome) -> str:
     return "\n".join(lines)
 
 
-def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
+def traffic(keep: bool, requests: int = 8, words: int = 150, need_sort: bool = False) -> Shown:
     """Run different requests one after another on a server with every patch, and compare tokens so far with the largest live
     loc.
 
     ``keep``: leave finished requests in the prefix cache. After each request the table shows the tokens served so far, the
-    largest loc used, the largest loc still held, and whether unpatched index-K would have had room for it.
+    largest loc used, the largest loc still held, and whether unpatched index-K would have had room for it. ``need_sort``: the
+    allocator of a prefill or decode node, which issues every page once before any comes back.
     """
-    config = replace(TOY, layers=1, prefix_cache=keep)
+    config = replace(TOY, layers=1, prefix_cache=keep, need_sort=need_sort)
     unpatched = config.size + config.page_size
     rows = []
     with one_thread():
@@ -101,7 +102,7 @@ def traffic(keep: bool, requests: int = 8, words: int = 150) -> Shown:
             rows.append((number + 1, through, used, engine.allocator.watermark, used >= unpatched))
     lines = [
         f"[CPU, torch] C {config.size}, unpatched index-K: {unpatched} slots; "
-        f"finished requests {'stay cached' if keep else 'are freed'}",
+        f"finished requests {'stay cached' if keep else 'are freed'}" + (", need_sort" if need_sort else ""),
         "",
         f"{'request':>8}{'tokens so far':>15}{'largest loc used':>18}{'largest loc held':>18}",
     ]

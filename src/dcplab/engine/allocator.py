@@ -18,22 +18,25 @@ from dcplab.engine.space_tags import Space, tag
 class PagedAllocator:
     """Issues allocator pages 1 .. ``size // page_size``; page 0 is never issued, for padding tokens may write there.
 
-    Freed pages come back first (last freed, first issued), so the watermark rises only while low pages stay held. A page has a
-    count of holders, requests and the prefix cache alike, and is free again when the last one lets go.
+    Freed pages come back first (last freed, first issued), so the watermark rises only while low pages stay held. With
+    ``need_sort``, as on the prefill and decode nodes of a disaggregated server, they wait, and join the free ones in ascending
+    order when these run short: then every page is issued once before any comes back, and traffic alone raises the watermark.
+    A page has a count of holders, requests and the prefix cache alike, and is free again when the last one lets go.
     """
 
-    def __init__(self, size: int, page_size: int, dcp_size: int):
-        self.size, self.page_size, self.dcp_size = size, page_size, dcp_size
+    def __init__(self, size: int, page_size: int, dcp_size: int, need_sort: bool = False):
+        self.size, self.page_size, self.dcp_size, self.need_sort = size, page_size, dcp_size, need_sort
         self.width = index_spaces.widened_page(page_size, dcp_size)
         self.pages = size // page_size
         self._free = list(range(self.pages, 0, -1))  # issued from the end
+        self._staged: list[int] = []  # freed, and not yet among the free ones: with need_sort only
         self._holders = [0] * (self.pages + 1)
         self.highest = 0  # the largest page ever issued
 
     @property
     def available(self) -> int:
-        """Free pages."""
-        return len(self._free)
+        """Free pages, those that wait among them."""
+        return len(self._free) + len(self._staged)
 
     @property
     def watermark(self) -> int:
@@ -45,8 +48,10 @@ class PagedAllocator:
 
     def issue(self, count: int) -> list[int] | None:
         """``count`` pages, each with one holder; None, and nothing issued, if there are not so many."""
-        if count > len(self._free):
+        if count > self.available:
             return None
+        if count > len(self._free):
+            self._free, self._staged = sorted(self._free + self._staged, reverse=True), []
         pages = [self._free.pop() for _ in range(count)]
         for page in pages:
             self._holders[page] = 1
@@ -69,7 +74,7 @@ class PagedAllocator:
             self._holders[page] -= 1
             if not self._holders[page]:
                 freed.append(page)
-        self._free.extend(sorted(freed, reverse=True))
+        (self._staged if self.need_sort else self._free).extend(sorted(freed, reverse=True))
 
     def holders(self, page: int) -> int:
         return self._holders[page]

@@ -40,6 +40,7 @@ class ServerConfig:
     mixed: bool = False  # decoding requests ride along with extend chunks
     draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
     prefix_cache: bool = True
+    need_sort: bool = False  # the allocator of a prefill or decode node: see `PagedAllocator`
     workspace: int = 0  # rows of the ragged workspace; 0: see `workspace_rows`
     dtype: torch.dtype = torch.bfloat16
 

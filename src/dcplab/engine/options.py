@@ -28,6 +28,7 @@ class EngineOptions:
     layers: int = 3
     topk: int | None = None
     chunk: int | None = None
+    need_sort: bool = False
     threads: int = 1  # of torch on a CPU: more of them wait for each other on a busy machine
 
 
@@ -74,6 +75,7 @@ def config(options: EngineOptions) -> ServerConfig:
         index_heads=32 if gpu else 1,
         topk=options.topk or (2048 if gpu else 64),
         chunk=options.chunk or (4096 if gpu else 256),
+        need_sort=options.need_sort,
     )
     built.check()
     return built

@@ -69,7 +69,7 @@ class Engine:
         self.comm = comm or Local(config.dcp_size)
         self.device = self.comm.device
         self.tokenizer = tokenizer or Tokenizer()
-        self.allocator = PagedAllocator(config.size, config.page_size, config.dcp_size)
+        self.allocator = PagedAllocator(config.size, config.page_size, config.dcp_size, config.need_sort)
         self.cache = PrefixCache(self.allocator)
         self.req_to_token_pool = ReqToTokenPool(config.max_requests, config.longest, config.width, self.device)
         short = configurator.short(config, self.defects)

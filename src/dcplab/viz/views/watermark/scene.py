@@ -246,8 +246,9 @@ def legend(state: WatermarkState) -> str:
     low = min(_grouped(state))
     first = watermark_state.first_issued(state, low)
     start = f"The lowest line is {number(low)}: {page_of(state, first)}. " if first is not None else "No line can be crossed. "
+    back = "wait until the others run short" if state.need_sort else "come back first"
     return (
-        f"Pages 1 to {number(state.config.pages)} of {number(state.config.width)} locs; freed pages come back first. {start}"
+        f"Pages 1 to {number(state.config.pages)} of {number(state.config.width)} locs; freed pages {back}. {start}"
         "A line counts slots: loc and line equal is one too many."
         + (" The last page is drawn larger." if state.config.pages >= MANY_PAGES else "")
     )

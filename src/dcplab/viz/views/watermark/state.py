@@ -37,7 +37,7 @@ class Action:
 @dataclass(frozen=True)
 class WatermarkState:
     """C, P, D, DSA layers, all actions, and ``at``: the number of actions after which the picture stands (0: an empty
-    server)."""
+    server). ``need_sort``: as `PagedAllocator`'s."""
 
     size: int
     page_size: int
@@ -45,6 +45,7 @@ class WatermarkState:
     layers: int
     actions: tuple[Action, ...] = ()
     at: int = 0
+    need_sort: bool = False
 
     @property
     def config(self) -> ServerConfig:
@@ -126,9 +127,11 @@ class Overwrite:
         return " and ".join(f"bytes {number(a)} to {number(b)} of {region}" for region, a, b in self.parts)
 
 
-def make(size=12, page_size=4, dcp_size=2, layers=2) -> WatermarkState:
+def make(size=12, page_size=4, dcp_size=2, layers=2, need_sort=False) -> WatermarkState:
     """Make a server on which all scripted requests have been played. Raises ``ValueError`` with one sentence for values that
     cannot be drawn."""
+    if not isinstance(need_sort, bool):
+        raise ValueError(f"need_sort is True or False, not {need_sort!r}.")
     dcp_size, page_size = geometry(dcp_size, page_size)
     size, layers = whole(size, "C (size)", 1), whole(layers, "layers", 1)
     if size < page_size:
@@ -137,7 +140,7 @@ def make(size=12, page_size=4, dcp_size=2, layers=2) -> WatermarkState:
         raise ValueError(f"a picture takes at most {MOST_RANKS} ranks and {MOST_LAYERS} layers.")
     if size // page_size > MOST_PAGES:
         raise ValueError(f"C holds {number(size // page_size)} pages, and the picture takes at most {number(MOST_PAGES)}.")
-    state = WatermarkState(size, page_size, dcp_size, layers)
+    state = WatermarkState(size, page_size, dcp_size, layers, need_sort=need_sort)
     actions = script(state)
     return replace(state, actions=actions, at=len(actions))
 
@@ -216,8 +219,10 @@ def looked_at(state: WatermarkState, at) -> WatermarkState:
 
 
 @functools.lru_cache(maxsize=64)
-def _played(size: int, page_size: int, dcp_size: int, actions: tuple[Action, ...]) -> tuple[Moment, ...]:
-    allocator = PagedAllocator(size, page_size, dcp_size)
+def _played(
+    size: int, page_size: int, dcp_size: int, need_sort: bool, actions: tuple[Action, ...]
+) -> tuple[Moment, ...]:
+    allocator = PagedAllocator(size, page_size, dcp_size, need_sort)
     held: list[Held] = []
     steps, served = [Moment(None, (), (), 0, allocator.available)], 0
     for action in actions:
@@ -234,7 +239,7 @@ def _played(size: int, page_size: int, dcp_size: int, actions: tuple[Action, ...
 
 def played(state: WatermarkState) -> tuple[Moment, ...]:
     """Return every step, the empty server first. Raises ``ValueError`` if an action is impossible."""
-    return _played(state.size, state.page_size, state.dcp_size, state.actions)
+    return _played(state.size, state.page_size, state.dcp_size, state.need_sort, state.actions)
 
 
 def _admitted(allocator: PagedAllocator, held: list[Held], action: Action, evicted: list[str]) -> Held:
