@@ -119,8 +119,10 @@ def line(row: dict) -> str:
     )
 
 
-def serve(device: str, dcp_size: int, size: int, chunk: int, way: str) -> dict:
-    """One server from its start to its last answer, in this process. ``batches``: steps by kind; ``why``: what is not right."""
+def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, layers: int = 3, asked: int = 3) -> dict:
+    """One server from its start to its last answer, in this process. ``asked``: how many of the three questions.
+
+    Returns ``batches``, steps by kind, ``outcome``, and ``why``: what is not right."""
     import torch
 
     from dcplab.engine import options, tokenizer
@@ -129,7 +131,7 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str) -> dict:
 
     if device == "cpu":
         torch.set_num_threads(1)
-    config = replace(options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size, chunk=chunk)), **WAYS[way])
+    config = replace(options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size, chunk=chunk)), layers=layers, **WAYS[way])
     engine, batches = Engine(config, comm=Local(dcp_size, device)), Counter()
     forward, propose = engine.runner.forward, engine.runner.propose
 
@@ -142,20 +144,20 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str) -> dict:
         return propose(batch, length, paths)
 
     engine.runner.forward, engine.runner.propose = counted, guessed
-    questions = tokenizer.questions(max(64, 3 * config.width // 2))
+    questions = tokenizer.questions(max(64, 3 * config.width // 2))[:asked]
     wrong = []
-    for act, asked in (
+    for act, prompts in (
         ("fresh", questions),
         ("long", [tokenizer.document(LONG[device], seed) for seed in range(2)]),
         ("again", questions),
     ):
         requests = []
-        for question in asked:
+        for question in prompts:
             requests.append(engine.submit(question.prompt, question.words, question.name))
             while config.mixed and not requests[-1].output:  # one by one, so that some decode while others extend
                 engine.step()
         engine.run()
-        wrong += [f"{act}: {q.name}" for q, r in zip(asked, requests, strict=True) if engine.text(r) != q.answer]
+        wrong += [f"{act}: {q.name}" for q, r in zip(prompts, requests, strict=True) if engine.text(r) != q.answer]
     if device == "cuda":
         torch.cuda.synchronize()
     watcher = engine.watcher

@@ -1,9 +1,10 @@
 """Every kernel as the engine launches it, on small servers: the program that compute-sanitizer runs on a GPU.
 
-    PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool memcheck python tests/gpu/engine_smoke.py [plain|mixed|draft]
+    PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool memcheck python tests/gpu/engine_smoke.py [small] [plain|mixed|draft]
 
 Two ranks answer three questions and two requests of some 300 tokens each; with all three ways to batch that is extend, decode,
-mixed, draft and verify steps. Without a way named, all three. Exit status 1 where an answer is wrong.
+mixed, draft and verify steps. Without a way named, all three. ``small``: one layer, one question or two, for racecheck, which takes
+about a tenth of a second for a launch. Exit status 1 where an answer is wrong.
 """
 
 import sys
@@ -17,10 +18,12 @@ import torch
 
 def main(ways: list[str]) -> int:
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    gpu_soak.LONG[device] = 300
+    small = "small" in ways
+    gpu_soak.LONG[device] = 120 if small else 300
+    less = {"layers": 1, "asked": 2} if small else {}
     bad = 0
-    for way in ways or list(gpu_soak.WAYS):
-        server = gpu_soak.serve(device, dcp_size=2, size=1024, chunk=256, way=way)
+    for way in [w for w in ways if w != "small"] or list(gpu_soak.WAYS):
+        server = gpu_soak.serve(device, dcp_size=2, size=1024, chunk=256, way=way, **less)
         print(way, server["outcome"], server["why"], server["batches"], flush=True)
         bad += server["outcome"] != "right"
     return int(bad > 0)

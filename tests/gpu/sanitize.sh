@@ -11,7 +11,8 @@ python3 tests/kernels/tl_smoke.py >"$out/compiled.txt" 2>&1 & python3 tests/gpu/
 # The engine's torch kernels are torch's to check, and with them a server of some seconds takes many minutes.
 ours=(); for word in indexer_ sparse_mla_ topk_ combine _kernel; do ours+=(--kernel-name "kns=$word"); done
 declare -A programs=([triton]="tests/kernels/smoke.py" [tilelang]="tests/kernels/tl_smoke.py")
-for way in plain mixed draft; do programs[$way]="tests/gpu/engine_smoke.py $way"; done
+small=; [[ $tool == racecheck ]] && small=small
+for way in plain mixed draft; do programs[$way]="tests/gpu/engine_smoke.py $small $way"; done
 for name in "${!programs[@]}"; do
     compute-sanitizer --tool "$tool" --error-exitcode 9 "${ours[@]}" python3 ${programs[$name]} >"$out/$tool-$name.txt" 2>&1 &
     pids[$!]=$name
