@@ -27,13 +27,35 @@ from dcplab import lab, viz
 lab.start("01")
 
 # %% [markdown]
+# ## One token, from a request to an answer
+#
+# A server writes an answer token by token. For each it runs one **decode step**.
+#
+# Attention needs something of every earlier token: a row of 512 numbers in each layer, its **c-KV** (compressed keys
+# and values). One GPU has room for 455,744 of them. Eight GPUs that keep different tokens have room for eight times as
+# many, 3,645,952. That is decode context parallelism, **DCP**, and each of the eight is a **rank**.
+#
+# Reading 300,000 rows for every new token would take too long. So a small model, the **indexer**, first scores all
+# tokens by a short key of each, its **index-K**, and attention reads only the best 2,048: the **top-k**. That is
+# DeepSeek sparse attention, **DSA**. Every rank holds the index keys of all tokens, so all ranks choose the same ones.
+# Then each attends to those that it keeps, and the outputs are merged, each with a weight: its **LSE**, the logarithm
+# of the sum of its scores' exponentials.
+#
+# On this way a token is named by a number, and from one line of the picture to the next the number means something
+# else. Four ranks and a top-k of 3 are enough to see it. Parts of the picture come back where a part of the lab is
+# about them.
+
+# %%
+viz.decode_step()
+
+# %% [markdown]
 # ## First, see it happen
 #
 # Here is a server small enough to read. It is a **toy**: there is no attention, and a "token" is a word that is stored and
 # read back. (Lab 05 replays the incident with real kernels and a model.) What it shares with the real thing is its memory:
 #
-# * Two ranks keep the tokens' **c-KV** between them, the rows that attention reads. A rank has 16 rows a layer, and two
-#   layers, one right behind the other. Behind the second layer lies somebody else's memory.
+# * Two ranks keep the tokens' c-KV between them. A rank has 16 rows a layer, and two layers, one right behind the other. Behind
+#   the second layer lies somebody else's memory.
 # * The allocator hands out slot numbers for *both* ranks together, so they go up to 31. Such a number is called a **loc**.
 # * Prompts stay cached, as in a prefix cache, so their slots stay taken.
 #
@@ -115,6 +137,9 @@ print("restarted:     ", Server(where=lambda locs, rank: locs).ask(question))
 # it is rank 0's turn again. This is called *interleaved*.
 
 # %%
+viz.decode_step("request")
+
+# %%
 lab.predict("1a")
 
 # %% [markdown]
@@ -161,6 +186,9 @@ lab.check("1a")
 #
 # Rank 2 of four owns locs 2, 6, 10, 14 and so on. Its pool has no use for the gaps between them: it fills its rows one after
 # another, from row 0.
+
+# %%
+viz.decode_step("write")
 
 # %%
 lab.predict("1b")
@@ -213,6 +241,9 @@ lab.check("1b")
 #
 # The table has -1 in it already, where a query has fewer tokens than the table has places. That is *padding*, and it
 # belongs to nobody.
+
+# %%
+viz.decode_step(["top_k", "localize"])
 
 # %%
 lab.predict("1c")
@@ -291,6 +322,9 @@ except (TypeError, IndexError, RuntimeError):
 #
 # A rank found something in row 2 and wants to tell the others about it. Row 2 means nothing to them; the loc does. Write
 # the way back.
+
+# %%
+viz.decode_step("attend")
 
 # %%
 lab.predict("1d")
@@ -403,6 +437,9 @@ lab.check("1e")
 # So one request has two page tables, and they do not even have the same length.
 
 # %%
+viz.decode_step(["request", "index_k", "write"])
+
+# %%
 lab.predict("1f")
 
 # %% [markdown]
@@ -466,6 +503,9 @@ viz.owner_table(dcp_size=4, page_size=4, size=12)
 # (`seq_lens`).
 #
 # Rows are used again and again, and nobody wipes them.
+
+# %%
+viz.decode_step(["request", "indexer"])
 
 # %%
 lab.predict("1g")
@@ -532,6 +572,9 @@ lab.check("1g")
 # because a GPU does not show who reads outside a buffer. `lab.start` told you which it is here. A pass in the interpreter
 # shows that the arithmetic and the masks are right; it says nothing about speed, and nothing about how programs that run at
 # the same time disturb each other.
+
+# %%
+viz.decode_step(["top_k", "localize"])
 
 # %%
 lab.predict("1h")

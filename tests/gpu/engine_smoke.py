@@ -1,10 +1,10 @@
 """Every kernel as the engine launches it, on small servers: the program that compute-sanitizer runs on a GPU.
 
-    PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool memcheck python tests/gpu/engine_smoke.py [small] [plain|mixed|draft]
+    PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool memcheck python tests/gpu/engine_smoke.py [small] [WAY]
 
 Two ranks answer three questions and two requests of some 300 tokens each; with all three ways to batch that is extend, decode,
-mixed, draft and verify steps. Without a way named, all three. ``small``: one layer, one question or two, for racecheck, which takes
-about a tenth of a second for a launch. Exit status 1 where an answer is wrong.
+mixed, draft and verify steps. ``WAY``: plain, mixed or draft; without one, all three. ``small``: one layer and two short
+questions, for racecheck, which takes about a tenth of a second for a launch. Exit status 1 where an answer is wrong.
 """
 
 import sys

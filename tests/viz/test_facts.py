@@ -157,3 +157,18 @@ def test_the_sentence_names_every_space():
     for fact in ("owner r1", "row 5", "index-K page 5", "c-KV page 1", "Request A holds it at position 5"):
         assert fact in sentence
     assert re.search(r"16 rows, 0 to 15", sentence)
+
+
+def test_a_decode_step_follows_its_numbers_from_stage_to_stage():
+    """Rows on the ranks are those of the chosen locs, the chosen are the highest scores, and what is not lit is only named."""
+    from dcplab.viz.figures import decode_step as step
+
+    best = sorted(sorted(range(len(step.SCORES)), key=lambda i: -step.SCORES[i])[: len(step.CHOSEN)])
+    assert tuple(best) == step.CHOSEN
+    assert step._tables() == [(-1, 5, -1, -1), (2, -1, -1, -1), (-1, -1, 5, -1), (-1, -1, -1, -1)]
+    whole, piece = viz.decode_step(), viz.decode_step("attend")
+    assert [row[0] for row in whole.table.rows] == [*"request write index-K indexer top-k localize attend merge".split()]
+    assert [row[0] for row in piece.table.rows] == ["attend"]
+    said = [(box.text, box.sub) for box in piece.scene.boxes]
+    assert ("row 2", "rank 1: output, LSE") in said and ("nothing", "rank 3: LSE is -inf") in said
+    assert {box.text for box in piece.scene.boxes if box.style == "header"} == {"attend"}

@@ -2,6 +2,7 @@
 `token_journey` and `workspace` return live ones."""
 
 from dcplab.viz.core.picture import Picture
+from dcplab.viz.figures.decode_step import decode_step
 from dcplab.viz.figures.flattened import flattened
 from dcplab.viz.figures.kernel_lanes import kernel_lanes
 from dcplab.viz.figures.memory_map import memory_map
@@ -24,6 +25,7 @@ __all__ = [
     "Watermark",
     "Workspace",
     "arena_map",
+    "decode_step",
     "flattened",
     "kernel_lanes",
     "localized",
