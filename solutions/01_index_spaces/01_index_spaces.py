@@ -16,6 +16,11 @@
 # nothing to be wrong. Run a check as often as you like: the inputs are new each time. Where you are stuck, `lab.hint("1a")`
 # gives one of three hints, `lab.explain("1a")` tells more about the last failure, and `lab.reset("1a")` gives you the
 # empty cell again and keeps yours. `lab.progress()` shows where you stand.
+#
+# **Afterwards** you can say of any loc who stores it and where, in Python and in a kernel. **You need** Python, torch
+# tensors and, for 1h, a small Triton kernel written once: if not, do [Triton's vector
+# addition](https://triton-lang.org/main/getting-started/tutorials/01-vector-add.html) first. **Short of time?** 1d and
+# 1g can wait; no later part uses them.
 
 # %%
 import torch
@@ -653,4 +658,5 @@ lab.progress()
 # kernel is fast. The toy showed one way in which a wrong space becomes a wrong word. The real server has a second one:
 # there the index was right and the buffer too small.
 #
-# **Next: lab 02, index-K sizing.** Why does the same server crash only after *two* long requests, and never after one?
+# **Next: [lab 02, index-K sizing](../02_index_k_sizing/02_index_k_sizing.ipynb).** Why does the same server crash only
+# after *two* long requests, and never after one?

@@ -14,6 +14,9 @@
 #
 # You find out how far locs go, which buffer breaks at which loc, and what each of them must be. On the way you find that the
 # published fix is still 448 slots short, run the test that shows it, and write the kernel that does the writing.
+#
+# **Afterwards** you can size a buffer by its readers' indices and test the size where it breaks. **You need** lab 01's
+# 1a, 1b and 1e. **Short of time?** 2f and 2g can wait; no later part uses them.
 
 # %%
 import torch
@@ -753,4 +756,5 @@ lab.progress()
 # **This did not prove** that the keys in index-K are the right ones, or that c-KV is read where it was written. The engine of
 # this lab had a c-KV that was right all along.
 #
-# **Next: lab 03, the norope write.** There the space is wrong as well, and below the watermark every answer is right.
+# **Next: [lab 03, the norope write](../03_norope_write/03_norope_write.ipynb).** There the space is wrong as well, and
+# below the watermark every answer is right.

@@ -11,6 +11,9 @@
 # The c-KV of a token belongs to one rank. On the server of the report the write forgot to ask which, and the read forgot too.
 # Both used the loc as a row. Below a certain loc nothing goes wrong at all: no error, no wrong word, no test that fails. You
 # find out why, you find the number that gave it away all along, and you mend both sides.
+#
+# **Afterwards** you can write a kernel that keeps *where* and *whether* apart, and build the alarm that this server
+# lacked. **You need** lab 01's 1c and 1h, and what a log-sum-exp is. **Short of time?** 3g is a bonus, and 3c can wait.
 
 # %%
 import torch
@@ -77,6 +80,9 @@ print(f"You said {tokens_on_rank_0}.\n\n{seen}")
 # somebody else's. Page 0 is never handed out, so no token belongs in row 0.
 #
 # Join masks with `&`, each condition in parentheses. Triton's compiler would take `and` lane by lane, its interpreter does not.
+
+# %%
+viz.decode_step("write")
 
 # %%
 lab.predict("3a")
@@ -178,6 +184,9 @@ norope.minus_one()
 # them all the same.
 
 # %%
+viz.decode_step("write")
+
+# %%
 lab.predict("3b")
 
 # %% [markdown]
@@ -231,6 +240,9 @@ lab.check("3b")
 #
 # For the draft you met the reason in lab 02: it is replicated, and every rank reads it by loc. For the third the work is done
 # already, and a row that is divided again is a row of somebody else.
+
+# %%
+viz.decode_step(["request", "index_k", "write"])
 
 # %%
 lab.predict("3c")
@@ -326,6 +338,9 @@ viz.token_journey()
 # So move the rows to the front, keep their order, fill up with -1, and tell the kernel how many there are.
 
 # %%
+viz.decode_step(["top_k", "localize"])
+
+# %%
 lab.predict("3d")
 
 # %% [markdown]
@@ -389,6 +404,9 @@ norope.times()
 # * **An empty rank.** A rank without a key for this query has the LSE -inf, weight 0. Its output is whatever the kernel left
 #   there, NaN too. And 0 times NaN is NaN.
 # * **Nobody has a key.** All LSEs are -inf, and -inf - -inf is NaN. Asked for are output 0 and LSE -inf.
+
+# %%
+viz.decode_step(["attend", "merge"])
 
 # %%
 lab.predict("3e")
@@ -459,6 +477,9 @@ norope.real_decode()
 # what cancels out: too few keys in one query, too many in another.
 
 # %%
+viz.decode_step(["attend", "merge"])
+
+# %%
 lab.predict("3f")
 
 # %% [markdown]
@@ -519,6 +540,9 @@ for name, server in (("as it was", seen.unpatched), ("mended", seen.patched)):
 #
 # The arguments are those of 3a. `kv` is a float8_e4m3fn pool; `src` is bf16 or fp32; strides count elements of their own
 # buffer.
+
+# %%
+viz.decode_step("write")
 
 # %%
 lab.predict("3g")
@@ -597,4 +621,5 @@ lab.progress()
 # merge takes place; an index must point into that buffer, and it is neither a loc nor a row. Nor did it prove anything about
 # retraction, where ids change between a write and a read.
 #
-# **Next: lab 04, ragged extend.** Which buffer does this index point into?
+# **Next: [lab 04, ragged extend](../04_ragged_extend/04_ragged_extend.ipynb).** Which buffer does this index point
+# into?

@@ -15,6 +15,9 @@
 #
 # You write all of it: what a rank sends, how the pieces are put in order, the workspace, the ids that point into it, and the
 # kernel that builds it.
+#
+# **Afterwards** you can say of an index which buffer it was made for. **You need** lab 01's 1c and lab 03's 3d. **Short
+# of time?** 4f and 4g can wait; no later part uses them.
 
 # %%
 import torch
@@ -664,5 +667,5 @@ lab.progress()
 # **This did not prove** that the gathered rows were written where they were read, which was lab 03, or that all ranks pick
 # the same tokens. If two ranks break a tie in top-k differently, each of them reads a workspace that is right.
 #
-# **Next: lab 05, the full path.** All patches are switches there. Which of them cures which symptom, and which makes it
-# worse?
+# **Next: [lab 05, the full path](../05_full_path/05_full_path.ipynb).** All patches are switches there. Which of them
+# cures which symptom, and which makes it worse?

@@ -12,6 +12,10 @@
 # In this lab you wire the whole path yourself, out of your own functions if you like, and hold it against one rank, word for
 # word. Then you turn it round. You predict what each half of the fix does, and run it. You get servers that misbehave and find
 # out which operation was wrong first. And you write down what happened so that somebody else can check every number.
+#
+# **Afterwards** you can find the first wrong operation of a server by its symptoms. **You need** labs 01 to 04, or the
+# course's answers to them. **Short of time?** 5c to 5e do not need each other: one of them in full teaches more than a
+# half of each.
 
 # %%
 from dcplab import investigate, lab
