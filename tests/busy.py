@@ -32,7 +32,7 @@ def busy(count, processors):
 @contextlib.contextmanager
 def checker_on(processors):
     """Keep the checker of this process, and whatever it starts from now on, on some processors."""
-    server = pool._server("cpu", None).process.pid
+    server = pool._server("cpu", None).pid
     before = os.sched_getaffinity(server)
     os.sched_setaffinity(server, processors)
     try:
@@ -43,5 +43,5 @@ def checker_on(processors):
 
 def processor_of_children():
     """Seconds of processor time of all children of the checker's server that have ended."""
-    times = psutil.Process(pool._server("cpu", None).process.pid).cpu_times()
+    times = psutil.Process(pool._server("cpu", None).pid).cpu_times()
     return times.children_user + times.children_system

@@ -48,7 +48,8 @@ def check(
     if judged is None:
         reference = kept.of(key, seed, mode) if kept else Reference(key, draw(key.part, seed, mode))
         judged = judge(program, reference, note) if reference.drawn.cases else judgement.elsewhere(key, program, seed, mode)
-    return check_result.result(judged, modes.versions(), time.perf_counter() - started)
+    lacks = pool.lacks(mode) if judged.trial is not None else ()
+    return check_result.result(judged, modes.versions(), time.perf_counter() - started, lacks)
 
 
 def judge(program: Program, reference: Reference, note: Note | None = None, trial: Trial | None = None) -> Judgement:

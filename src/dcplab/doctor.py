@@ -21,6 +21,8 @@ from packaging.specifiers import SpecifierSet
 
 from dcplab import ended, mode, paths
 from dcplab.mode import Mode
+from dcplab.sandbox import pool
+from dcplab.sandbox.walls import landlock
 
 GIB = 1 << 30
 DISK_GIB, MEMORY_GIB = 2, 4  # kernel caches and a notebook; a kernel with torch, a fork server and a child
@@ -134,9 +136,17 @@ def machine_findings(here: Mode) -> Iterator[Finding]:
     compiler = shutil.which("g++")
     lost = "" if compiler else "TileLang kernels will not run: install g++ (Debian, Ubuntu: apt-get install g++)"
     yield Finding("g++", here.name == "gpu" or not lost, compiler or "absent", lost if here.name == "cpu" else "")
+    missing = pool.lacks(here.name)
+    lost = "" if not missing else "an answer that means harm can do it: see SECURITY.md; honest answers are checked as ever"
+    yield Finding("sandbox", not lost, f"without {' and '.join(missing)}" if missing else walls(), lost)
     browser = next(filter(None, map(shutil.which, CHROMIUM)), None)
     lost = "" if browser else "./course test will skip the browser test; the labs need only a browser on your own desk"
     yield Finding("chromium", not lost, browser or "absent", lost)
+
+
+def walls() -> str:
+    """Name the pieces that stand around an answer here."""
+    return f"Landlock {landlock.abi()}, seccomp, PID and network namespaces"
 
 
 def limits(here: Mode) -> list[str]:

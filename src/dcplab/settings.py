@@ -50,3 +50,8 @@ def graded_by_nbgrader() -> str:
     """Return nbgrader's purpose in running the notebook ("autograde", "validate"), or "" outside nbgrader. nbgrader sets the
     variable."""
     return os.environ.get("NBGRADER_EXECUTION", "")
+
+
+def sandbox() -> str:
+    """Return what a diagnosis changes in the walls around an answer (``DCPLAB_SANDBOX``: `sandbox.walls.allowances`), or ""."""
+    return os.environ.get("DCPLAB_SANDBOX", "")

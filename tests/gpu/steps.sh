@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The steps of docs/gpu.md, by name, each with a limit of its own, so that one that hangs does not take the others along.
-#   tests/gpu/steps.sh OUT NAME...     NAMES: kernels tilelang memcheck racecheck topk demos engine soak soak-cold sixteen diagnosis agree speed incident fixed below above nccl lab-01 ... lab-05
+#   tests/gpu/steps.sh OUT NAME...     NAMES: kernels tilelang memcheck racecheck topk demos engine soak soak-cold sixteen sandbox diagnosis agree speed incident fixed below above nccl lab-01 ... lab-05
 # Leaves OUT/NAME.txt (and what a step makes) and prints a table of exit statuses and seconds. Run where torch, triton and tilelang are.
 set -uo pipefail
 out=$(mkdir -p "$1" && cd "$1" && pwd); shift
@@ -20,6 +20,7 @@ step() { # NAME: what runs, as limit and command
     soak) echo "580 python3 bench/gpu_soak.py --servers ${SOAK_SERVERS:-100} --limit ${SOAK_LIMIT:-560} --json $out/soak.json" ;;
     soak-cold) echo "580 python3 bench/gpu_soak.py --cold --servers ${SOAK_SERVERS:-40} --limit ${SOAK_LIMIT:-560} --json $out/soak-cold.json" ;;
     sixteen) echo "420 python3 bench/gpu_sixteen.py --json $out/sixteen.json" ;;
+    sandbox) echo "560 python3 tests/gpu/sandbox_probe.py --json $out/sandbox.json" ;;
     diagnosis) echo "580 python3 bench/diagnosis.py --json $out/diagnosis.json" ;;
     agree | speed) echo "400 python3 bench/engine_gpu.py $1" ;;
     incident) echo "200 python3 -m dcplab incident $report --stored --json $out/incident.json" ;;

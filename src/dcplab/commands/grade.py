@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.errors import CourseError
     from dcplab.grade import grader, read, rows
 
+    grader.refuse_diagnosis()
     if args.j < 0:
         raise CourseError(f"-j {args.j} is no number of answers; give 1 or more.")
     if args.resume and args.json in (None, "-"):
@@ -74,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json == "-":
         sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
     print(_summary([finished[i] for i in sorted(finished)], seed), file=out)
+    if missing := {piece for row in finished.values() for part in row["parts"] for piece in part.get("lacks", ())}:
+        print(f"Answers ran without {' and '.join(sorted(missing))}: see SECURITY.md.", file=out)
     for line in _shared([finished[i] for i in sorted(finished)]):
         print(line, file=out)
     return 0

@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dcplab import checking, mode
+from dcplab import checking, mode, settings
 from dcplab.course.catalog import Lab
 from dcplab.course.key import Key
 from dcplab.course.model import CheckResult
@@ -31,6 +31,12 @@ class GradingRun:
     seed: int
     kept: References = field(default_factory=References)
     stop: threading.Event = field(default_factory=threading.Event)
+
+
+def refuse_diagnosis() -> None:
+    """Raise CourseError if the walls around an answer are changed for a diagnosis: points come from closed ones."""
+    if asked := settings.sandbox():
+        raise CourseError(f"DCPLAB_SANDBOX={asked} opens the walls around answers: unset it to grade.")
 
 
 def keys_of(labs: Sequence[Lab]) -> Keys:

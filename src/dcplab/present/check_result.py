@@ -31,8 +31,8 @@ WORDS = {
 }
 
 
-def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float) -> CheckResult:
-    """Put a judgement into words: the CheckResult with its message composed."""
+def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, lacks: Sequence[str] = ()) -> CheckResult:
+    """Put a judgement into words: the CheckResult with its message composed. ``lacks``: as in the CheckResult."""
     part, names = judgement.part, _names(judgement)
     told = _told(judgement, names)
     share = 1.0 if judgement.outcome == "passed" else judgement.share
@@ -43,7 +43,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float) 
         outcome=judgement.outcome,
         points=float(points),
         max_points=float(part.points),
-        message=_message(judgement, told, points, versions),
+        message=_message(judgement, told, points, conditions(judgement.seed, judgement.mode, versions, lacks)),
         seed=judgement.seed,
         mode=judgement.mode,
         versions=versions,
@@ -55,6 +55,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float) 
         elapsed_s=elapsed_s,
         case_seed=judgement.case_seed,
         busy=judgement.why == "busy" or judgement.nameless,
+        lacks=tuple(lacks),
     )
 
 
@@ -63,7 +64,8 @@ def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: floa
     so."""
     says = f"The checker failed over this answer ({type(error).__name__}: {error})."
     judgement = Judgement(key, key.solution, seed, mode, "error", "checker")
-    message = _message(judgement, _Told(says), 0.0, versions := modes.versions())
+    versions = modes.versions()
+    message = _message(judgement, _Told(says), 0.0, conditions(seed, mode, versions))
     detail = "".join(traceback.format_exception(error))
     worth = float(key.part.points)
     where = (key.lab, key.part.id, "error", 0.0, worth, message, seed, mode, versions)
@@ -154,7 +156,7 @@ def _question(judgement: Judgement, says: str) -> str:
     return judgement.part.question if judgement.outcome in ("wrong", "unsafe") else ""
 
 
-def _message(judgement: Judgement, told: _Told, points: float, versions: Mapping[str, str]) -> str:
+def _message(judgement: Judgement, told: _Told, points: float, under: str) -> str:
     part, outcome = judgement.part, judgement.outcome
     lines = textwrap.wrap(" ".join(told.first.split()), WIDTH) or [""]
     # An overlong first sentence continues in the next line. Nothing is cut away.
@@ -173,7 +175,7 @@ def _message(judgement: Judgement, told: _Told, points: float, versions: Mapping
         lines += [f'It printed {count} line{"s" * (count > 1)}, which lab.explain("{part.id}") shows.']
     seed = judgement.case_seed
     whose = [f"The answer is about the cases of seed {seed}."] if seed is not None else []
-    lines += ["", *whose, conditions(judgement.seed, judgement.mode, versions)]
+    lines += ["", *whose, under]
     return "\n".join([*lines, f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"])
 
 
@@ -225,10 +227,11 @@ def _other(mode: str) -> str:
     return "on a GPU" if mode == "cpu" else "in the interpreter"
 
 
-def conditions(seed: int, mode: str, versions: Mapping[str, str]) -> str:
-    """Name the conditions of a result, so that a CPU result never passes for a GPU result."""
+def conditions(seed: int, mode: str, versions: Mapping[str, str], lacks: Sequence[str] = ()) -> str:
+    """Name the conditions of a result, so that a CPU result never passes for a GPU result, nor an open room for a closed one."""
     where = f"GPU ({modes.current().device})" if mode == "gpu" else "CPU (Triton interpreter)"
-    return f"seed {seed}, {where}, " + ", ".join(f"{k} {versions[k]}" for k in ("torch", "triton") if k in versions)
+    known = [f"seed {seed}", where, *(f"{k} {versions[k]}" for k in ("torch", "triton") if k in versions)]
+    return ", ".join([*known, *(f"without {piece}" for piece in lacks)])
 
 
 def text(found: CheckResult) -> str:

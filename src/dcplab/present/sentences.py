@@ -32,6 +32,8 @@ _TOUCHED = {
 }
 _ENDED = {
     "memory": "It used more memory than it may have and was stopped.",
+    "threads": "It started more threads or processes than it may have and was stopped.",
+    "files": "It wrote more into files than it may and was stopped.",
     "flood": "It printed without end and was stopped.",
     "broken": "It wrote into the checker's own channel; the run does not count.",
 }

@@ -12,6 +12,7 @@ from dcplab.course.model import Part
 from dcplab.course.trial import LOGIC, Trial
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program
+from dcplab.notebook.inert import inert
 from dcplab.sandbox import pool
 
 CHILDREN, FEW = 8, 4  # most children for a bank; programs that are worth a child
@@ -62,10 +63,12 @@ def compiles(
     program: Program, part: Part, packed: Sequence[Mapping[str, Any]], own_s: float
 ) -> tuple[bool, Mapping[str, Any] | None]:
     """Compile every launch for sm_90; no GPU needed. Returns (True, None), (False, error) if Triton refused, or (False, None)
-    if unknown: too slow. Raises MachineBusy."""
+    if unknown: too slow, or the program runs code of its own while it loads, which could make the compiler say anything.
+    Raises MachineBusy."""
     trial = _attempt([program], part, packed, "compile", own_s, None)[0]
     raised = trial.load_error or next((record["raised"] for record in trial.records.values() if "raised" in record), None)
-    return len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values()), raised
+    every = len(trial.records) == len(packed) and all(record.get("compiled") for record in trial.records.values())
+    return every and inert(program.source), raised
 
 
 def _fault(trial: Trial) -> int | None:
@@ -139,7 +142,9 @@ def _one_by_one(
     once more, alone. So does one that a busy machine kept from working; after the second time MachineBusy is raised.
     """
     trials: list[Trial] = []
-    alone, tries, rules = False, 1, pool.Rules(source_of(part.drive), part.may_import)
+    alone, tries = False, 1
+    keeps = mode == "compile" and all(inert(p.source) for p in programs)
+    rules = pool.Rules(source_of(part.drive), part.may_import, keeps)
     while len(trials) < len(programs):
         rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
         sources = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in rest]

@@ -39,6 +39,8 @@ def nobody_answers(*_: object, **__: object) -> None:
 
 def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) -> None:
     """Turn the rails on, for good, in this process. ``forbidden``: folders. ``may_import``: modules that are allowed."""
+    global _ME
+    _ME = os.readlink("/proc/self")
     closed = tuple(os.path.realpath(folder) for folder in forbidden)
     here, mine = os.getpid(), str(scratch)
     busy = False
@@ -73,6 +75,7 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
 
 
 _PROGRAM = re.compile(r"^(.*/dcplab-[^/]+)/answer\d+\.py$")
+_ME = ""  # what /proc calls this process: outside its namespace its id is another
 _PROCESS = re.compile(r"/proc/(\d+)(?:/|$)")
 _WATCHED = ("socket.", "ctypes.", "os.kill", "gc.get_", "signal.pthread_kill")
 
@@ -88,7 +91,7 @@ def _of_another(real: str, mine: str) -> bool:
     if program := _PROGRAM.search(real):
         return program[1] != os.path.realpath(mine)
     process = _PROCESS.match(real)
-    return process is not None and int(process[1]) != os.getpid()
+    return process is not None and process[1] != _ME
 
 
 def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Sequence[str], here: int, mine: str) -> str | None:

@@ -15,6 +15,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 import types
@@ -25,15 +26,17 @@ from typing import Any
 import torch
 
 from dcplab import codec, ended
-from dcplab.sandbox import audit_hook, passed_over
+from dcplab.sandbox import audit_hook, kept_modules, passed_over
 from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
 from dcplab.sandbox.kernels.decorators import is_kernel
 from dcplab.sandbox.kernels.grid_order import backwards
 from dcplab.sandbox.kernels.interpreter_limits import watched
+from dcplab.sandbox.walls import enclose as walls
 
 RECORD_LIMIT = 64 << 20
+_CACHES = ("TRITON_CACHE_DIR", "TILELANG_CACHE_DIR", "CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR")  # nothing is shared
 
 
 def main(job_fd: int, result_fd: int) -> None:
@@ -44,18 +47,26 @@ def main(job_fd: int, result_fd: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"],) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits["processor_s"], limits["processor_s"] + 5))  # a signal; then the end
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits["open_files"],) * 2)
     if job["mode"] == "cpu":
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
     builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may expect
     passed_over.install(interpret=job["mode"] == "cpu")
     folder = Path(job["scratch"])
     os.chdir(folder)  # files that an answer writes without a path vanish with the run
+    cache = [_cache_of_kernels()] if job["keeps"] else []
+    os.environ |= {"TMPDIR": str(folder)} | ({} if cache else {name: f"{folder}/{name.lower()}" for name in _CACHES})
+    tempfile.tempdir = None
+    closed = [os.path.realpath(f) for f in job["forbidden"]]
+    folders = [p["folder"] for p in job["programs"] if p["folder"] and not audit_hook.within(p["folder"], closed)]
+    kept_modules.keep(job["drive"], job["may_import"], job["mode"] == "gpu")
+    walls.enclose(walls.allowances(job["mode"], job["sandbox"]), [str(folder), *cache], list(dict.fromkeys(folders)))
     audit_hook.install(folder, job["forbidden"], job["may_import"])
     send = _sender(result_fd, job["key"])
     for number, program in enumerate(job["programs"]):
         path = folder / f"answer{number}.py"
         path.write_text(program["source"], encoding="utf-8")
-        if program["folder"] and not audit_hook.within(program["folder"], [os.path.realpath(f) for f in job["forbidden"]]):
+        if program["folder"] in folders:
             sys.path.append(program["folder"])
         run_program(path, program["entry"], job, lambda record, n=number: send(record | {"program": n}))
     for stream in (sys.stdout, sys.stderr):
@@ -287,6 +298,13 @@ def _on_device(mode: str) -> Callable:
 def _settle(mode: str) -> None:
     if mode == "gpu":
         torch.cuda.synchronize()
+
+
+def _cache_of_kernels() -> str:
+    from triton import knobs
+
+    os.makedirs(knobs.cache.dir, exist_ok=True)
+    return knobs.cache.dir
 
 
 def _address_space() -> int:

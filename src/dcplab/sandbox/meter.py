@@ -20,11 +20,13 @@ class Meter:
     """Counts for one process and its descendants. The rest of the time they waited for a processor.
 
     ``processor_s``: seconds of all their processors together. ``idle_s``: seconds in which all their threads slept. That is
-    sampled, and a look speaks for two intervals at most: on a busy machine it may come late.
+    sampled, and a look speaks for two intervals at most: on a busy machine it may come late. ``threads`` and ``pids`` are those
+    of the last look.
     """
 
     def __init__(self, pid: int, mode: str):
         self.pid, self.processor_s, self.idle_s = pid, 0.0, 0.0
+        self.threads, self.pids = 1, [pid]
         self._waits, self._looked = WAITS[mode], time.perf_counter()
 
     @property
@@ -38,14 +40,16 @@ class Meter:
     def look(self) -> None:
         now = time.perf_counter()
         passed, self._looked = min(now - self._looked, 2 * EVERY_S), now
-        used, states = 0.0, set[str]()
-        for process in _family(self.pid):
+        used, states = 0.0, list[str]()
+        family = _family(self.pid)
+        for process in family:
             with contextlib.suppress(psutil.Error):
                 used += sum(process.cpu_times()[:4])  # with those of its children that ended
-                states.update(_states(process.pid))
+                states += _states(process.pid)
+        self.threads, self.pids = len(states), [process.pid for process in family]
         works = used > self.processor_s
         self.processor_s = max(self.processor_s, used)  # who ended and was waited for by nobody is in no sum any more
-        if AWAKE not in states and not (works and states.intersection(self._waits)):
+        if AWAKE not in states and not (works and self._waits and self._waits in states):
             self.idle_s += passed
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import math
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -25,21 +27,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dcplab import paths
+from dcplab import paths, settings
 from dcplab.errors import CourseError
 from dcplab.sandbox.gpu_lock import turn
-from dcplab.sandbox.watch import STUCK, Limits, ServerLost, Watch, records
+from dcplab.sandbox.walls import enclose
+from dcplab.sandbox.watch import STUCK, Limits, ServerLost, Watch, hear, records
 
+_SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|APIKEY", re.IGNORECASE)  # variables that no answer needs to read
 START_S = 180.0  # enough for a first import of torch from a cold disk
-FILE_BYTES = 512 << 20
+FILES_BYTES = 512 << 20  # in all its files together
 SPARE_S = 5  # beyond the limit, at which the watcher stops a child; the kernel's own limit is for a watcher without a processor
+OPEN_FILES = {"cpu": 256, "compile": 256, "gpu": 4096}  # CUDA's driver opens many
+THREADS = {"cpu": 256, "compile": 256, "gpu": 1024}  # of all its processes together
 MEMORY_BYTES = {"cpu": 2 << 30, "compile": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take one or two GiB
 
 
 @dataclass
 class Run:
     """The end of a job. ``status``: "done", "died" (``exit`` < 0: a signal), "timeout", "busy" (it hardly got a processor,
-    which proves nothing about it), "memory", "flood", or "broken" (forged)."""
+    which proves nothing about it), "memory", "threads", "files", "flood", or "broken" (forged)."""
 
     status: str = "done"
     exit: int | None = None
@@ -52,10 +58,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Rules:
-    """A part's rules for its child: the driver to call in place of the entry, and modules that an answer may import."""
+    """A part's rules for its child: the driver to call in place of the entry, and modules that an answer may import.
+    ``keeps``: no code of the answer runs in the child, so it may use the user's own cache of compiled kernels."""
 
     drive: Mapping[str, str] | None = None
     may_import: Sequence[str] = ()
+    keeps: bool = False
 
 
 def run(
@@ -72,9 +80,9 @@ def run(
     """
     from dcplab import codec
 
-    limits = Limits(own_s, MEMORY_BYTES[mode], mode)
     key = secrets.token_bytes(16)
     scratch = tempfile.mkdtemp(prefix="dcplab-")
+    limits = Limits(own_s, MEMORY_BYTES[mode], mode, THREADS[mode], FILES_BYTES, scratch)
     try:
         job = codec.encode(
             {
@@ -85,10 +93,13 @@ def run(
                 "scratch": scratch,
                 "drive": rules.drive,
                 "may_import": list(rules.may_import),
+                "keeps": rules.keeps,
+                "sandbox": settings.sandbox(),
                 "forbidden": [str(p) for p in _forbidden()],
                 "limits": {
                     "memory_bytes": limits.memory_bytes,
-                    "file_bytes": FILE_BYTES,
+                    "file_bytes": FILES_BYTES,
+                    "open_files": OPEN_FILES[mode],
                     "processor_s": math.ceil(own_s) + SPARE_S,
                 },
             }
@@ -115,6 +126,13 @@ def shutdown() -> None:
         _servers.clear()
 
 
+def lacks(mode: str) -> tuple[str, ...]:
+    """Return the pieces of the walls that answers of this mode run without here, each in a few words."""
+    missing = enclose.lacks(enclose.allowances(mode, settings.sandbox()))
+    alone = _server(mode, None).alone
+    return (*missing, *([f"namespaces ({alone})"] if alone else []))
+
+
 def _run_alone(mode: str, note: Callable[[str], None] | None, job: bytes, key: bytes, limits: Limits) -> Run:
     """Try a second time in a separate server, which no other answer can end. If this answer killed the first server, it hurts
     only itself."""
@@ -131,12 +149,15 @@ def _run_alone(mode: str, note: Callable[[str], None] | None, job: bytes, key: b
 class _Server:
     def __init__(self, mode: str):
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.pid = 0  # of the process that forks, once it is ready
+        self.alone = ""  # why it has no namespaces of its own, if it has none
         self.log = tempfile.TemporaryFile()
         self.owner = os.getpid()
         self.sending = threading.Lock()
         with theirs:
             self.process = subprocess.Popen(
-                [*_command(mode), str(theirs.fileno())],
+                [*_command(mode), str(theirs.fileno()), mode],
                 stdin=subprocess.DEVNULL,
                 stdout=self.log,
                 stderr=self.log,
@@ -164,17 +185,19 @@ class _Server:
                     said = self._first_word()
             except OSError:
                 said = b""
-            if said != b"ready":
+            if not said:
                 self.process.kill()
                 self.log.seek(0)
                 tail = self.log.read().decode(errors="replace").strip().splitlines()
                 raise CourseError(f"The checker did not start: {tail[-1] if tail else 'no answer from its process'}.")
             self.control.settimeout(None)
+            self.alone = json.loads(said)["alone"]
             self.ready = True
 
     def _first_word(self) -> bytes | None:
         try:
-            return self.control.recv(16)
+            said, self.pid = hear(self.control)
+            return said
         except TimeoutError:
             return None
 
@@ -216,7 +239,7 @@ def _command(mode: str) -> list[str]:
 
 
 def _environment(mode: str) -> dict[str, str]:
-    env = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    env = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET" and not _SECRET.search(k)}
     if mode != "gpu":
         env["CUDA_VISIBLE_DEVICES"] = ""
     if mode == "cpu":
@@ -246,6 +269,7 @@ def _run(server: _Server, job: bytes, key: bytes, limits: Limits) -> Run:
             theirs.append(w)
         link, their_link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stack.enter_context(link)
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         try:
             server.start([job_fd, *theirs, their_link.fileno()])
         finally:

@@ -7,7 +7,6 @@ no answer and holds no input: it passes on a file descriptor, through which a jo
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import select
@@ -15,21 +14,23 @@ import signal
 import socket
 import sys
 
-PDEATHSIG, SUBREAPER = 1, 36  # prctl(2)
-_prctl = ctypes.CDLL(None).prctl
+from dcplab import settings
+from dcplab.sandbox.walls import enclose, libc, namespaces
 
 
-def main(fd: int) -> None:
+def main(fd: int, mode: str) -> None:
+    left_out = "namespaces" in enclose.allowances(mode, settings.sandbox()).without
+    alone = "DCPLAB_SANDBOX" if left_out else namespaces.enter(keep=fd)
     control = socket.socket(fileno=fd)
     # Orphans of a child become ours, however they detached themselves, and are killed when the child ends.
-    _prctl(SUBREAPER, 1, 0, 0, 0)
-    _preload()
+    libc.prctl(libc.PR_SET_SUBREAPER, 1)
+    _preload(mode)
     wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     for stop in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C is for the notebook; the server ends with its parent
         signal.signal(stop, signal.SIG_IGN)
-    control.send(b"ready")
+    control.send(json.dumps({"alone": alone}).encode())
     children: dict[int, socket.socket] = {}
     while True:
         links = {link.fileno(): pid for pid, link in children.items()}
@@ -52,7 +53,7 @@ def main(fd: int) -> None:
         _reap(children)
 
 
-def _preload() -> None:
+def _preload(mode: str) -> None:
     import numpy  # noqa: F401
     import torch
     import triton.language  # noqa: F401
@@ -62,6 +63,11 @@ def _preload() -> None:
         from dcplab.sandbox import warmup
 
         warmup.run()
+    if mode == "gpu":
+        with contextlib.suppress(Exception):  # gcc builds it, seconds that no child should pay; a child that needs it says why
+            from triton.backends.nvidia.driver import CudaUtils
+
+            CudaUtils()
     import dcplab.sandbox.child  # noqa: F401
 
 
@@ -73,19 +79,20 @@ def _fork_one(control: socket.socket, children: dict[int, socket.socket], mine: 
     pid = os.fork()
     if pid == 0:
         try:
+            with socket.socket(fileno=os.dup(link)) as told:
+                told.send(b'{"pid": true}')  # the kernel adds our id, as whoever asked counts
             _become_child(job, result, out, err, [control.fileno(), link, *mine, *(c.fileno() for c in children.values())])
         finally:
             os._exit(70)
     for fd in (job, result, out, err):
         os.close(fd)
     children[pid] = socket.socket(fileno=link)
-    children[pid].send(json.dumps({"pid": pid}).encode())
     return True
 
 
 def _become_child(job: int, result: int, out: int, err: int, close: list[int]) -> None:
     os.setsid()
-    _prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
@@ -128,9 +135,8 @@ def _reap(children: dict[int, socket.socket]) -> None:
 
 def _end_orphans(known: set[int]) -> None:
     """Kill the processes that a dead child left to us. Killing one may leave us its own children, hence the loop."""
-    me = os.getpid()
     for _ in range(64):
-        orphans = [pid for pid in _children_of(me) if pid not in known]
+        orphans = [pid for pid in _children() if pid not in known]
         if not orphans:
             return
         for pid in orphans:
@@ -139,17 +145,20 @@ def _end_orphans(known: set[int]) -> None:
                 os.waitpid(pid, 0)
 
 
-def _children_of(parent: int) -> list[int]:
-    found = []
+def _children() -> list[int]:
+    """Return the living children of this process, by the ids that it knows them by. /proc has others, those of outside."""
+    found, me = [], os.readlink("/proc/self")
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, IndexError):
                 with open(f"/proc/{name}/stat", "rb") as f:
                     fields = f.read().rpartition(b")")[2].split()
-                if int(fields[1]) == parent and fields[0] != b"Z":
-                    found.append(int(name))
+                if fields[1].decode() == me and fields[0] != b"Z":
+                    with open(f"/proc/{name}/status", encoding="utf-8", errors="replace") as f:
+                        ids = next(line for line in f if line.startswith("NSpid:")).split()
+                    found.append(int(ids[-1]))
     return found
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2])

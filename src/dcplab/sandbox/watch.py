@@ -8,6 +8,8 @@ import os
 import selectors
 import signal
 import socket
+import stat
+import struct
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ STUCK = "Stack (most recent call first)"  # first words of faulthandler's output
 OUTPUT_KEPT, OUTPUT_LIMIT = 1 << 16, 32 << 20
 RESULT_LIMIT = 256 << 20
 WALL_FACTOR, WALL_LEAST_S = 10, 60.0  # the wall stands that far behind the limit
+ENTRIES, MANY = 20_000, 1 << 62  # so many files are too many, whatever is in them
 KILL_S = 60.0  # a child that was told to stop has ended by then, on a busy machine too
 TRACE_OWN_S, TRACE_WALL_S = 0.5, 20.0  # what a stuck child has for saying where it is
 
@@ -36,6 +39,9 @@ class Limits:
     own_s: float
     memory_bytes: int  # more than it began with
     mode: str
+    threads: int  # of the child and its descendants
+    files_bytes: int  # in all that they wrote in ``scratch``, or in files that have no name any more
+    scratch: str
 
     @property
     def wall_s(self) -> float:
@@ -69,7 +75,7 @@ class Stream:
 
 class Watch:
     """Holds one child to its limits until it ends. ``status`` is "done", the limit that it exceeded ("timeout", "memory",
-    "flood"), or "busy": it reached the wall, so the machine kept it from working.
+    "threads", "files", "flood"), or "busy": it reached the wall, so the machine kept it from working.
 
     ``link``: the server's messages about the child. ``fds``: the child's result, stdout and stderr.
     """
@@ -103,9 +109,9 @@ class Watch:
 
     def _hear(self) -> None:
         try:
-            data = self._link.recv(256)
+            data, sender = hear(self._link)
         except OSError:
-            data = b""
+            data, sender = b"", 0
         if not data:
             if self._pid is not None:
                 with contextlib.suppress(OSError):
@@ -113,7 +119,7 @@ class Watch:
             raise ServerLost
         message = json.loads(data)
         if "pid" in message:
-            self._pid = message["pid"]
+            self._pid = sender
             self._meter = Meter(self._pid, self._limits.mode)
         self.exit = message.get("exit")
 
@@ -136,6 +142,10 @@ class Watch:
             return
         if self._meter is not None and (late or self._meter.due()):
             self._meter.look()
+            if self._meter.threads > self._limits.threads:
+                return self._stop("threads")
+            if written(self._limits.scratch, self._meter.pids) > self._limits.files_bytes:
+                return self._stop("files")
             if self._meter.own_s >= self._limits.own_s:
                 with contextlib.suppress(OSError):
                     os.kill(self._meter.pid, signal.SIGUSR1)  # faulthandler prints the stuck place
@@ -149,6 +159,38 @@ class Watch:
             self.status, self._deadline = why, time.perf_counter() + KILL_S
             with contextlib.suppress(OSError):
                 self._link.send(b"kill")
+
+
+def hear(link: socket.socket) -> tuple[bytes, int]:
+    """Return a message and its sender's process id. The kernel tells it, as this process counts: a child in a PID namespace
+    knows itself by another. Raises OSError."""
+    size = struct.calcsize("=3i")
+    data, more, _, _ = link.recvmsg(4096, socket.CMSG_SPACE(size))
+    senders = [struct.unpack("=3i", body[:size])[0] for _, kind, body in more if kind == socket.SCM_CREDENTIALS]
+    return data, senders[0] if senders else 0
+
+
+def written(scratch: str, pids: Sequence[int]) -> int:
+    """Return the bytes in the files below a folder, and in files without a name that these processes hold open."""
+    total, folders, seen = 0, [scratch], 0
+    while folders and seen < ENTRIES:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                seen += 1
+                with contextlib.suppress(OSError):
+                    at = entry.stat(follow_symlinks=False)
+                    total += at.st_blocks * 512
+                    if stat.S_ISDIR(at.st_mode):
+                        folders.append(entry.path)
+    nameless: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    at = os.stat(f"/proc/{pid}/fd/{fd}")
+                    if at.st_nlink == 0 and stat.S_ISREG(at.st_mode):
+                        nameless[at.st_dev, at.st_ino] = at.st_blocks * 512
+    return total + sum(nameless.values()) if seen < ENTRIES else MANY
 
 
 def records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:

@@ -1,0 +1,64 @@
+"""Loads what a part's driver needs of the course while the files can still be read, and hands it to the driver later.
+
+Once the walls are closed no file of the course can be opened. The rails take the course's modules away from an answer; a
+driver that imports one gets the module that was loaded before.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import linecache
+import sys
+import types
+from collections.abc import Mapping, Sequence
+
+from dcplab.paths import PACKAGES
+
+
+_KERNELS = "dcplab.engine.ops"  # imports a GPU's kernels when it first launches one
+
+
+def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], on_gpu: bool) -> None:
+    """Load the modules that a driver imports, and those that an answer may, and find them again when they are asked for."""
+    names = [*may_import, *(_imports(drive["source"]) if drive else ())]
+    if not names:
+        return
+    for name in names:
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module(name)
+    if on_gpu and _KERNELS in sys.modules:
+        for name in sorted(set(sys.modules[_KERNELS].HOMES.values())):
+            importlib.import_module(f"dcp_kernels.{name}")
+    kept = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in PACKAGES}
+    for module in kept.values():  # Triton reads a kernel's source when it is first launched
+        if module.__name__.startswith("dcp_kernels") and getattr(module, "__file__", None):
+            linecache.getlines(module.__file__)
+    sys.meta_path.insert(0, _Kept(kept))
+
+
+class _Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self, modules: Mapping[str, types.ModuleType]):
+        self._modules = modules
+
+    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name in self._modules else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return self._modules[spec.name]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass  # it has run
+
+
+def _imports(source: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]  # a name may be a module
+    return [name for name in found if name.partition(".")[0] in PACKAGES]

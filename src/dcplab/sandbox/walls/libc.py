@@ -1,0 +1,34 @@
+"""Calls the kernel by number: what Python has no function for."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+_libc = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+
+
+def call(number: int, *args: Any) -> int:
+    """Make a system call. Ints are passed as 64 bits. Raises OSError."""
+    done = _libc.syscall(ctypes.c_long(number), *(ctypes.c_long(a) if isinstance(a, int) else a for a in args))
+    return _checked(done)
+
+
+def prctl(option: int, *args: Any) -> int:
+    """Call prctl(2). Raises OSError."""
+    given = [*args, *[0] * (4 - len(args))]
+    return _checked(_libc.prctl(option, *(ctypes.c_ulong(a) if isinstance(a, int) else a for a in given)))
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces for new ones. Raises OSError."""
+    _checked(_libc.unshare(flags))
+
+
+def _checked(done: int) -> int:
+    if done < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return done
