@@ -49,7 +49,7 @@ def probe():
 STAGES = {
     "context": "import torch\ndef probe(): return float(torch.ones(4, device=DEVICE).sum())",
     "torch": "import torch\ndef probe():\n    a = torch.randn(64, 64, device=DEVICE); b = (a @ a.T).half()\n"
-    "    return [float(b.float().topk(3).values.sum()) * 0, int(a.sort().indices.max()), str((a.to(torch.float8_e4m3fn)).dtype)]",
+    "    return [float(b.float().topk(3).values.sum()) * 0, int(a.sort().indices.max()), str(a.to(torch.float8_e4m3fn).dtype)]",
     "pinned": "import torch\ndef probe():\n    a = torch.ones(1 << 20)\n    a = a.pin_memory() if DEVICE == 'cuda' else a\n"
     "    return float(a.to(DEVICE, non_blocking=True).sum())",
     "triton": KERNEL,

@@ -228,7 +228,7 @@ def _other(mode: str) -> str:
 
 
 def conditions(seed: int, mode: str, versions: Mapping[str, str], lacks: Sequence[str] = ()) -> str:
-    """Name the conditions of a result, so that a CPU result never passes for a GPU result, nor an open room for a closed one."""
+    """Name the conditions of a result: no CPU result passes for a GPU result, no open room for a closed one."""
     where = f"GPU ({modes.current().device})" if mode == "gpu" else "CPU (Triton interpreter)"
     known = [f"seed {seed}", where, *(f"{k} {versions[k]}" for k in ("torch", "triton") if k in versions)]
     return ", ".join([*known, *(f"without {piece}" for piece in lacks)])

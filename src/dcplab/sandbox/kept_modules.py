@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 
 from dcplab.paths import PACKAGES
 
-
 _KERNELS = "dcplab.engine.ops"  # imports a GPU's kernels when it first launches one
 
 

@@ -89,7 +89,7 @@ def _around(path: str, depth: int = 0) -> list[str]:
 
 
 def _modules(folder: str) -> list[str]:
-    """Return the modules and packages of a folder, not what links to elsewhere: a folder may hold several people's notebooks."""
+    """Return the modules and packages of a folder, not links: it may hold several people's notebooks."""
     try:
         entries = [entry for entry in os.scandir(folder) if not entry.is_symlink()]
     except OSError:

@@ -1,4 +1,4 @@
-"""Puts a server's children among themselves: a PID and a network namespace, in which others cannot be seen, signalled or called.
+"""Puts a server's children among themselves: in a PID and a network namespace others cannot be seen, signalled or called.
 
 The process that asks stays outside and waits. What is started inside ends with the first process inside, at once and whatever
 it did to detach itself: the kernel does it.
