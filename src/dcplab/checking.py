@@ -87,7 +87,7 @@ def _verdict(program: Program, reference: Reference, note: Note | None, trial: T
 
 def _named(judged: Judgement, reference: Reference) -> Judgement:
     wrong = _misconception(judged, reference)
-    if wrong and diagnose.two_valued(judged) and not _agree_again(judged, wrong):
+    if wrong and diagnose.two_valued(judged) and not _agree_again(judged, reference.program(wrong)):
         wrong = None
     # If the interpreter could not judge most cases, the reason may be what no compiler accepts, and not the few cases that
     # it ran far enough to be wrong.
@@ -114,11 +114,10 @@ def _compiled(program: Program, reference: Reference) -> tuple[bool, Any]:
     return compiles(program, reference.key.part, _unlike(drawn.launches), drawn.own_s)
 
 
-def _agree_again(judged: Judgement, wrong: Wrong) -> bool:
+def _agree_again(judged: Judgement, theirs: Program) -> bool:
     """Return True if an answer and the bank answer that it agrees with agree on the cases of another seed too. If only two
     values are possible, they may agree on some twenty cases by chance."""
     key, mode = judged.key, judged.mode
-    theirs = next(program for known, program in key.wrong if known.id == wrong.id)
     if theirs.source == judged.program.source:
         return True
     drawn = draw(key.part, judged.seed + 1, mode)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dcplab import codec
@@ -13,6 +14,7 @@ from dcplab.course.model import Case, Launch, Wrong
 from dcplab.course.trial import Trial
 from dcplab.judge.deeds import Deeds, deeds
 from dcplab.judge.verdict import outcome_of
+from dcplab.notebook.extract import Program
 from dcplab.sandbox.attempts import attempt
 
 ENDLESS_S = 2.0  # limit for a bank's endless answer, in place of the part's
@@ -29,7 +31,8 @@ class Reference:
     def __init__(self, key: Key, drawn: Drawn, whole: bool = False):
         self.key, self.drawn, self.whole = key, drawn, whole
         self._expected: Sequence[Any] | str | None = None
-        self._did: dict[tuple[str, str], Deeds] = {}  # (mode, id of a wrong answer) -> its deeds on all cases
+        self._did: dict[tuple[str, int | None, str], Deeds] = {}  # mode, case or all, source of a wrong answer -> its deeds
+        self._programs = {wrong.source: program for wrong, program in key.wrong}
         self._solving, self._running = threading.Lock(), threading.Lock()
 
     def expected(self) -> Sequence[Any] | str:
@@ -43,28 +46,40 @@ class Reference:
     def bank(self, wrong: Sequence[Wrong], mode: str, number: int | None) -> list[Deeds]:
         """Return the deeds of these wrong answers, all of one outcome, on the case ``number``, or on all cases."""
         with self._running:
-            new = [w for w in wrong if (mode, w.id) not in self._did]
-            whole = self.whole and mode == "cpu"  # a GPU compiles each kernel, a second or more each
-            if new and number is not None and not whole:
-                return self._run(wrong, mode, [number])
-            if new and whole:  # answers that are asked for later run in the same child
-                new = [w for w, _ in self.key.bank(wrong[0].outcome) if (mode, w.id) not in self._did]
-            every = range(len(self.drawn.packed))
-            self._did |= {(mode, w.id): did for w, did in zip(new, self._run(new, mode, every), strict=True)} if new else {}
-            return [self._did[mode, w.id] for w in wrong]
+            new = [w for w in wrong if (mode, None, w.source) not in self._did]
+            by_people = all(w.source in self._programs for w in wrong)
+            if new and number is not None and not (self.whole and mode == "cpu" and by_people):  # a GPU compiles each kernel
+                new = [w for w in new if (mode, number, w.source) not in self._did]
+                self._keep(mode, number, new)
+                return [self._did.get((mode, None, w.source)) or self._did[mode, number, w.source] for w in wrong]
+            if new and self.whole and by_people and mode == "cpu":  # answers that are asked for later run in the same child
+                outcomes = {w.outcome for w in wrong}
+                new = [w for w, _ in self.key.wrong if w.outcome in outcomes and (mode, None, w.source) not in self._did]
+            self._keep(mode, None, new)
+            return [self._did[mode, None, w.source] for w in wrong]
+
+    def program(self, wrong: Wrong) -> Program:
+        """Return a wrong answer's program. One that a machine made is edited from a program, and needs nothing more."""
+        return self._programs.get(wrong.source) or replace(self.key.solution, source=wrong.source, lines=())
 
     def keep(self, mode: str, trials: dict[str, Trial]) -> None:
         """Store what bank answers, by their ids, have done on all cases (beside a GPU on the CPU too)."""
+        sources = {wrong.id: wrong.source for wrong, _ in self.key.wrong}
         for name, trial in trials.items():
-            self._did[mode, name] = deeds(trial, self.key.part.close)
+            self._did[mode, None, sources[name]] = deeds(trial, self.key.part.close)
             if trial.watched is not None:
-                self._did["cpu", name] = deeds(trial.watched, self.key.part.close)
+                self._did["cpu", None, sources[name]] = deeds(trial.watched, self.key.part.close)
+
+    def _keep(self, mode: str, number: int | None, new: Sequence[Wrong]) -> None:
+        numbers = range(len(self.drawn.packed)) if number is None else [number]
+        if new:
+            self._did |= {(mode, number, w.source): did for w, did in zip(new, self._run(new, mode, numbers), strict=True)}
 
     def _run(self, wrong: Sequence[Wrong], mode: str, numbers: Sequence[int]) -> list[Deeds]:
-        programs = {w.id: program for w, program in self.key.wrong}
-        own_s = min(self.drawn.own_s, ENDLESS_S) if wrong[0].outcome == "timeout" else self.drawn.own_s
+        quick = wrong[0].outcome == "timeout" or wrong[0].source not in self._programs
+        own_s = min(self.drawn.own_s, ENDLESS_S) if quick else self.drawn.own_s
         packed = [self.drawn.packed[n] for n in numbers]
-        trials = attempt([programs[w.id] for w in wrong], self.key.part, packed, mode, own_s)
+        trials = attempt([self.program(w) for w in wrong], self.key.part, packed, mode, own_s)
         for trial in trials:
             trial.records = {numbers[i]: record for i, record in trial.records.items()}
         return [deeds(trial, self.key.part.close) for trial in trials]

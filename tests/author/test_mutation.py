@@ -4,7 +4,7 @@ import pytest
 
 from dcplab.author import mutation
 from dcplab.course import catalog
-from dcplab.course.mutants import mutants
+from dcplab.course.mutants import mutants, slips
 
 SOURCE = 'K = 3\ndef f(a, b):\n    """Up to 7."""\n    return g(a, b, k=1) if a < b else a // b\n'
 
@@ -18,6 +18,13 @@ def test_a_mutant_is_one_edit_inside_the_function():
     assert lines["return g(b, a, k=1) if a < b else a // b"] == "two arguments swapped"
     assert all(m.source.startswith("K = 3") and "Up to" not in m.source for m in made)
     assert len({m.source for m in made}) == len(made)
+
+
+def test_slips_are_more_than_the_mutants_a_part_is_tried_with():
+    made = {m.at: m.edit for m in slips(SOURCE, ("f",))}
+    assert {m.at for m in mutants(SOURCE, ("f",))} < made.keys()
+    assert made["return g(b, b, k=1) if a < b else a // b"] == "`b` for `a`"
+    assert made["return g(a, b, k=1) if a < b else a // b + 1"] == "1 added"
 
 
 @pytest.mark.parametrize("part, every", [("1c", 1), ("2d", 1), ("4f", 2), ("3d", 4)])

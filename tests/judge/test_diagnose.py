@@ -32,14 +32,19 @@ def trial(values):
     return Trial({i: {"returned": v, "events": []} for i, v in enumerate(values)}, status="done")
 
 
-def named(answers, mine, truth):
-    """The name that an answer gets, whose results are ``mine``, from a bank of results by name."""
+def named(answers, mine, truth, made=None):
+    """The name that an answer gets, whose results are ``mine``, from a bank of results by name; ``made``: trials by source."""
     part = Part("9a", "above", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
     bank = [(Wrong(id=name, part="9a", says=name, asks="?", source=""), PROGRAM) for name in answers]
     cases = tuple(Case((i,), size=i) for i in range(len(truth)))
     drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
     judged = judge(Key("09", part, PROGRAM, PROGRAM, bank), PROGRAM, drawn, trial(mine), truth, "")
-    found = diagnose.find(judged, lambda wrong, mode, number: [deeds(trial(answers[w.id]), None) for w in wrong])
+
+    def did(wrong, mode, number):
+        known = {**{name: trial(values) for name, values in answers.items()}, **(made or {})}
+        return [deeds(known.get(w.source) or known.get(w.id) or Trial(), None) for w in wrong]
+
+    found = diagnose.find(judged, did)
     return found and found.id
 
 
@@ -67,8 +72,30 @@ def test_the_nearest_explains_every_failing_case_and_is_wrong_on_few_others():
     truth, mine = [1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 5, 6]
     assert named({"one more": [0, 0, 0, 0, 0, 6]}, mine, truth) == "one more"
     assert named({"two more": [0, 0, 0, 0, 0, 0]}, mine, truth) is None
-    assert named({"one not explained": [0, 0, 0, 4, 5, 6]}, mine, truth) is None
     assert named({"one otherwise": [0, 0, 0, 7, 5, 6]}, mine, truth) is None
+
+
+def test_a_mistake_that_shows_as_it_should_is_told_beside_one_that_nobody_knows():
+    truth, mine = [1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 5, 6]
+    assert named({"one not explained": [0, 0, 0, 4, 5, 6]}, mine, truth) == "one not explained+more"
+    assert named({"most not explained": [0, 2, 3, 4, 5, 6]}, mine, truth) is None
+    assert named({"one": [0, 0, 3, 4, 5, 6], "other": [1, 2, 0, 0, 5, 6]}, mine, truth) is None
+
+
+def test_the_machine_is_asked_where_no_person_knows_and_must_agree_on_every_case():
+    truth, mine = [1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 5, 6]
+    edited = "def above(n):\n    return n >= 3"
+    assert named({}, mine, truth, {edited: trial(mine)}) == "9a-edit"
+    assert named({}, mine, truth, {edited: trial([0, 0, 0, 0, 5, 7])}) is None
+    assert named({"known": mine}, mine, truth, {edited: trial(mine)}) == "known"
+    assert named({"near": [0, 0, 0, 0, 0, 6]}, mine, truth, {edited: trial(mine)}) == "9a-edit", "true before frequent"
+
+
+def test_a_mistake_in_another_dtype_is_two():
+    truth = [torch.arange(3, 6), torch.arange(6), torch.arange(9)]
+    known = [values + 1 for values in truth]
+    assert named({"known": known}, [values.int() for values in known], truth) == "known+dtype"
+    assert named({"known": known}, [values.int() + 1 for values in known], truth) is None
 
 
 def test_of_two_names_that_fit_equally_neither_is_told():

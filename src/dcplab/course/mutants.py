@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _OTHER = {
     ast.Lt: (ast.LtE,),
@@ -42,6 +43,13 @@ _SIGNS = {
     ast.And: "and",
     ast.Or: "or",
 }
+_ELSE = {ast.Mult: (ast.Add,), ast.Add: (ast.Mult,), ast.FloorDiv: (ast.Div,), ast.BitAnd: (ast.And,)}
+_TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_NAMES = {"any": "all", "all": "any", "min": "max", "max": "min", "exp2": "exp", "log2": "log", "cumsum": "sum", "sum": "max"}
+_NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+_CONVERSIONS = ("to", "int", "long", "float", "clone", "clamp")
+
+_Edits = Callable[[ast.AST, tuple[str, ...]], Iterable[tuple[str, ast.AST]]]
 
 
 @dataclass(frozen=True)
@@ -55,43 +63,74 @@ class Mutant:
 
 def mutants(source: str, names: Sequence[str]) -> list[Mutant]:
     """Return all mutants by one edit inside the functions and classes ``names``. No two have the same source."""
+    return list(_mutants(source, names, lambda node, params: _edits(node)))
+
+
+@lru_cache(maxsize=64)
+def slips(source: str, names: tuple[str, ...]) -> tuple[Mutant, ...]:
+    """Return mutants as `mutants` does, and those by what else people get wrong: another argument, one more or less, a
+    conversion or a line left out, `any` for `all`."""
+    return tuple(_mutants(source, names, lambda node, params: (*_edits(node), *_slips(node, params))))
+
+
+def _mutants(source: str, names: Sequence[str], edits: _Edits) -> Iterator[Mutant]:
     tree = ast.parse(source)
     for node in ast.walk(tree):  # a docstring and an annotation are no place for a slip
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    seen, made = {ast.unparse(tree)}, []
-    for place, _ in enumerate(ast.walk(tree)):
-        for which in range(_count(tree, place, names)):
-            changed = copy.deepcopy(tree)
-            node = _nth(changed, place)
-            edit, new = list(_edits(node))[which]
-            text = ast.unparse(ast.fix_missing_locations(_Replace(node, new).visit(changed)))
-            if text not in seen:
-                seen.add(text)
-                made.append(Mutant(edit, _line(tree, text), text))
-    return made
+    text = ast.unparse(tree)
+    seen, before = {text}, text.split("\n")
+    for place, params in list(_places(tree, names)):
+        old = place.get()
+        for edit, new in list(edits(old, params)):
+            place.put(ast.copy_location(new, old))
+            made = ast.unparse(ast.fix_missing_locations(tree))
+            if made not in seen:
+                seen.add(made)
+                yield Mutant(edit, _line(before, made), made)
+        place.put(old)
 
 
-class _Replace(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST):
-        self.old, self.new = old, new
+@dataclass(frozen=True)
+class _Place:
+    """A field of a node, or an entry of such a field (``index``)."""
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else self.generic_visit(node)
+    owner: ast.AST
+    field: str
+    index: int | None
+
+    def get(self) -> ast.AST:
+        value = getattr(self.owner, self.field)
+        return value if self.index is None else value[self.index]
+
+    def put(self, new: ast.AST) -> None:
+        if self.index is None:
+            setattr(self.owner, self.field, new)
+        else:
+            getattr(self.owner, self.field)[self.index] = new
 
 
-def _nth(tree: ast.AST, place: int) -> ast.AST:
-    return next(node for i, node in enumerate(ast.walk(tree)) if i == place)
+def _places(tree: ast.Module, names: Sequence[str]) -> Iterator[tuple[_Place, tuple[str, ...]]]:
+    """Yield each place inside these functions and classes, outer ones first, with the parameters of its function."""
+    waiting = deque((_Place(top, "body", i), _params(top)) for top in tree.body if getattr(top, "name", "") in names
+                    for i in range(len(top.body)))  # fmt: skip
+    while waiting:
+        place, params = waiting.popleft()
+        yield place, params
+        node = place.get()
+        params = _params(node) or params
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.AST):
+                waiting.append((_Place(node, name, None), params))
+            elif isinstance(value, list):
+                waiting.extend((_Place(node, name, i), params) for i, entry in enumerate(value) if isinstance(entry, ast.AST))
 
 
-def _count(tree: ast.Module, place: int, names: Sequence[str]) -> int:
-    node = _nth(tree, place)
-    bodies = [inner for top in tree.body if getattr(top, "name", "") in names for part in top.body for inner in ast.walk(part)]
-    return sum(1 for _ in _edits(node)) if any(node is inner for inner in bodies) else 0
+def _params(node: ast.AST) -> tuple[str, ...]:
+    return tuple(arg.arg for arg in node.args.args) if isinstance(node, ast.FunctionDef) else ()
 
 
-def _line(tree: ast.AST, text: str) -> str:
-    before = ast.unparse(tree).split("\n")
+def _line(before: Sequence[str], text: str) -> str:
     return next((line.strip() for line, old in zip(text.split("\n"), before, strict=False) if line != old), "")
 
 
@@ -136,3 +175,45 @@ def _left_out(op: ast.AST, kept: ast.AST) -> tuple[str, ast.AST]:
 
 def _named(new: type, old: ast.AST) -> str:
     return f"`{_SIGNS[new]}` for `{_SIGNS[type(old)]}`"
+
+
+def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what else may be typed for a node of a function with these parameters."""
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=right) if type(op) in _TURNED:
+            other = _TURNED[type(op)]
+            yield _named(other, op), ast.Compare(left, [other()], right)
+        case ast.BinOp(left=left, op=op, right=right):
+            for other in _ELSE.get(type(op), ()):
+                yield _named(other, op), _joined(left, other, right)
+            if isinstance(op, _NUMBERS):
+                yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
+                yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+        case ast.Name(id=name, ctx=ast.Load()) if name in params:
+            alike = [other for other in params if other != name and other.endswith("_ptr") == name.endswith("_ptr")]
+            yield from ((f"`{other}` for `{name}`", ast.Name(other, ast.Load())) for other in alike)
+            if name.endswith("_ptr"):
+                return
+            yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
+            yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            yield f"`0` for `-{value}`", ast.Constant(0)
+            yield f"`{value}` for `-{value}`", ast.Constant(value)
+        case ast.UnaryOp(op=ast.Invert() | ast.Not(), operand=inner):
+            yield "a condition turned round", inner
+        case ast.Attribute(value=inner, attr=name, ctx=ctx) if name in _NAMES:
+            yield f"`{_NAMES[name]}` for `{name}`", ast.Attribute(inner, _NAMES[name], ctx)
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _CONVERSIONS:
+            yield f"`.{name}()` left out", inner
+        case ast.Subscript(value=inner, slice=ast.Tuple(elts=elts)) if any(_is_none(e) for e in elts):
+            yield f"`[{', '.join(ast.unparse(e) for e in elts)}]` left out", inner
+        case ast.Expr() | ast.AugAssign():
+            yield "a line left out", ast.Pass()
+
+
+def _joined(left: ast.AST, op: type, right: ast.AST) -> ast.AST:
+    return ast.BoolOp(op(), [left, right]) if issubclass(op, ast.boolop) else ast.BinOp(left, op(), right)
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+
 from dcplab import codec
+from dcplab.course.model import Case, Launch
 from dcplab.course.trial import Trial
 from dcplab.judge.compare import alike
 
@@ -15,13 +19,15 @@ from dcplab.judge.compare import alike
 @dataclass(frozen=True)
 class Deeds:
     """The behaviour of an answer. ``of``: case number -> values, exception and accesses; a digest if values are compared
-    exactly. ``shared``: case number -> the arguments whose memory the result shares. ``loads``: the answer loaded."""
+    exactly. ``shared``: case number -> the arguments whose memory the result shares. ``loads``: the answer loaded.
+    ``untyped``: as ``of``, whatever the dtypes of the returned tensors are; empty if values are compared by closeness."""
 
     of: Mapping[int, Any]
     shared: Mapping[int, tuple]
     status: str
     exit: int | None
     loads: bool
+    untyped: Mapping[int, bytes] = field(default_factory=dict)
 
 
 def deeds(trial: Trial, close: float | None) -> Deeds:
@@ -30,7 +36,18 @@ def deeds(trial: Trial, close: float | None) -> Deeds:
     of = {number: deed(record) for number, record in trial.records.items()}
     shared = {number: did.pop("shared") for number, did in of.items()}
     kept = of if close is not None else {number: _digest(did) for number, did in of.items()}
-    return Deeds(kept, shared, trial.status, trial.exit, not trial.load_error)
+    untyped = {} if close is not None else {n: _digest({**did, "returned": _untyped(did["returned"])}) for n, did in of.items()}
+    return Deeds(kept, shared, trial.status, trial.exit, not trial.load_error, untyped)
+
+
+def of_values(cases: Sequence[Case | Launch], values: Sequence[Any], close: float | None) -> Deeds:
+    """Reduce results, one a case, as if an answer had them and did nothing else."""
+    records: dict[int, Mapping[str, Any]] = {}
+    for number, (case, value) in enumerate(zip(cases, values, strict=True)):
+        if getattr(case, "raises", None):
+            continue
+        records[number] = {"written" if isinstance(case, Launch) or case.writes else "returned": value}
+    return deeds(Trial(records, status="done"), close)
 
 
 def agree(a: Deeds, b: Deeds, close: float | None, aliases: bool = True) -> bool:
@@ -66,6 +83,15 @@ def deed(record: Mapping[str, Any]) -> dict[str, Any]:
         "events": sorted({repr(sorted(event.items())) for event in events if event["kind"] != "shares"}),
         "shared": tuple(sorted(str(event["argument"]) for event in events if event["kind"] == "shares")),
     }
+
+
+def _untyped(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and not value.dtype.is_complex:
+        whole = value.to(torch.float64) if value.dtype.is_floating_point else value
+        return [list(whole.shape), *(int(v) if math.isfinite(v) and v == int(v) else v for v in whole.reshape(-1).tolist())]
+    if isinstance(value, tuple):
+        return tuple(_untyped(entry) for entry in value)
+    return value
 
 
 def _digest(of: Mapping[str, Any]) -> bytes:

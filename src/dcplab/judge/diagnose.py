@@ -1,26 +1,29 @@
-"""Names the misconception: the wrong answer of the bank that does the same as this answer on the same inputs.
+"""Names the misconception: the wrong answer that does the same as this answer on the same inputs.
 
 Pick, in this order:
 (1) a bank answer that agrees on every case;
 (2) one that agrees on every case of the failing function, since a part may ask for two functions, each with its own mistake;
-(3) the nearest: it agrees on every failing case of that function, and is wrong on few others, at most a quarter as many.
+(3) what is true of every case (`judge.observed`), which is told by others: no name;
+(4) a machine-made answer that agrees on every case (`judge.made`);
+(5) the nearest of the bank: it agrees on every failing case of that function, and is wrong on few others, a quarter as many;
+(6) two mistakes at once, or one that shows beside another that nobody knows (`judge.made`).
 
 A name must be true before it is frequent. One failing case that the nearest does not explain refutes it. If only two values
-are possible, the wrong one is always the other and agreement proves little, so there is no nearest. If several fit equally
-well, each with another sentence, none is told.
+are possible, the wrong one is always the other and agreement proves little, so there is no nearest and no two at once. If
+several fit equally well, each with another sentence, none is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dcplab.course.model import Wrong
+from dcplab.judge import made
 from dcplab.judge.compare import identical
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds
 from dcplab.judge.judgement import Judgement
-
-# Returns the deeds of wrong answers in a mode, on one case (its number) or on all (None). Called only when needed.
-Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
+from dcplab.judge.made import Bank
+from dcplab.judge.observed import observed
 
 
 def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None) -> Wrong | None:
@@ -34,23 +37,30 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
     if candidates and shown in mine.of:  # one case excludes most of them, so only the rest run on all cases
         did = bank(candidates, mode, shown)
         candidates = [c for c, other in zip(candidates, did, strict=True) if agree_on([shown], mine, other, close, aliases)]
-    if not candidates:
-        return None
-    others = list(zip(candidates, bank(candidates, mode, None), strict=True))
-    if whole := [wrong for wrong, other in others if agree(mine, other, close, aliases)]:
-        return _one(whole)
-    if shown not in mine.of:
-        return None
+    others = list(zip(candidates, bank(candidates, mode, None), strict=True)) if candidates else []
+    whole = [wrong for wrong, other in others if agree(mine, other, close, aliases)]
     here = judgement.alongside
-    if len(here) < len(drawn.cases):
-        if whole := [wrong for wrong, other in others if agree_on(here, mine, other, close, aliases)]:
-            return _one(whole)
-    failing = [number for number in judgement.failing if number in here]
-    if len(failing) < 2 or two_valued(judgement):
+    if not whole and shown in mine.of and len(here) < len(drawn.cases):
+        whole = [wrong for wrong, other in others if agree_on(here, mine, other, close, aliases)]
+    if named := _one(whole):
+        return named
+    if shown not in mine.of or observed(judgement):
         return None
-    passing = [number for number in here if number not in failing]
+    by_machine = mode == "cpu" and among is None  # a GPU would compile hundreds of kernels
+    if by_machine and (edited := made.single(judgement, bank)):
+        return edited
+    if whole or two_valued(judgement):
+        return None
+    near = _nearest(judgement, others, mine)
+    return made.double(judgement, bank, {w.id: did for w, did in others}) if by_machine and not near else near
+
+
+def _nearest(judgement: Judgement, others: Sequence[tuple[Wrong, Deeds]], mine: Deeds) -> Wrong | None:
+    close, aliases = judgement.part.close, judgement.outcome == "unsafe"
+    failing = [number for number in judgement.failing if number in judgement.alongside]
+    passing = [number for number in judgement.alongside if number not in failing]
     near: dict[int, list[Wrong]] = {}
-    for wrong, other in others:
+    for wrong, other in others if len(failing) > 1 else ():
         beyond = sum(not agree_on([n], mine, other, close, aliases) for n in passing)  # where it is wrong and this one right
         if 4 * beyond <= len(failing) and agree_on(failing, mine, other, close, aliases):
             near.setdefault(beyond, []).append(wrong)

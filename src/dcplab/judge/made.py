@@ -1,0 +1,135 @@
+"""Names a mistake that no person wrote down: by the second bank, which a machine makes, or as two mistakes at once.
+
+The second bank is made of single edits of the solution (`dcplab.course.mutants.slips`). One that does the same as the answer
+on all cases, the passing ones too, says what the answer comes to, never in which place. Two mistakes are a wrong answer of the
+bank together with a dtype, with another wrong answer, or with one edit elsewhere; they too agree on every case. If only one of
+two is known, the answer does the same wherever that one shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from dcplab.course.combined import combined
+from dcplab.course.model import Wrong
+from dcplab.course.mutants import slips
+from dcplab.judge.deeds import Deeds, agree, agree_on, deeds, of_values
+from dcplab.judge.judgement import Judgement
+
+# Returns the deeds of wrong answers in a mode, on one case (its number) or on all (None). Called only when needed.
+Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
+
+EDITED = "It does what a right one would with {} in one place."
+ASKS = "Which line of yours comes to that?"
+AND_EDITED = "And, in one place, {}."
+AND_MORE = "{} And something else is wrong."
+AND_DTYPE = "{} And its dtype is {}; {} is asked for."
+FIRST_FEW = 3  # mistakes that are tried with a second one
+
+
+def single(judgement: Judgement, bank: Bank) -> Wrong | None:
+    """Return the edit of the solution that did the same as the answer on every case, or None."""
+    key = judgement.key
+    if _one_exception(judgement):
+        return None
+    made = [
+        Wrong(f"{key.part.id}-edit", key.part.id, EDITED.format(slip.edit), ASKS, slip.source, judgement.outcome)
+        for slip in slips(key.solution.source, key.part.names)
+    ]
+    return next(iter(_agreeing(judgement, made, bank)), None)
+
+
+def _one_exception(judgement: Judgement) -> bool:
+    """Return True if every failing case ends with one and the same exception, which may have any cause."""
+    ends = [judgement.trial.records.get(n, {}).get("raised") for n in judgement.failing]
+    return len({end and (end["type"], end["message"]) for end in ends}) == 1 and ends[0] is not None
+
+
+def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds]) -> Wrong | None:
+    """Return two mistakes that together do the same as the answer on every case, or None.
+
+    ``like``: the deeds of the wrong answers, by id, that did the same on the shown case. Only they can be the first of two for
+    a kernel, since it takes long to run all of them.
+    """
+    every = [wrong for wrong, _ in judgement.key.wrong if wrong.outcome in ("wrong", "unsafe")]
+    kernel, did = bool(judgement.drawn.launches), dict(like)
+    known = [wrong for wrong in every if wrong.id in like] if kernel else every
+    if known and not kernel:
+        did = dict(zip((w.id for w in known), bank(known, judgement.drawn.mode, None), strict=True))
+    mine = deeds(judgement.trial, judgement.part.close)
+    if dtype := _other_dtype(judgement):
+        same = [w for w in known if mine.untyped and mine.untyped == did[w.id].untyped]
+        if same and len({w.says for w in same}) == 1:
+            return _with(same[0], "dtype", AND_DTYPE.format(same[0].says, *dtype))
+    first = _showing(judgement, known, did)[:FIRST_FEW]
+    solution = judgement.key.solution.source
+    sources = {wrong.id: program.source for wrong, program in judgement.key.wrong}
+    others = [(w.id, f"And: {w.says}", sources[w.id]) for w in every]
+    found = _only(_agreeing(judgement, list(_pairs(solution, first, sources, others)), bank))
+    if not found and not kernel:
+        edits = [("edit", AND_EDITED.format(slip.edit), slip.source) for slip in slips(solution, judgement.part.names)]
+        found = _only(_agreeing(judgement, list(_pairs(solution, first, sources, edits)), bank))
+    return found or _partly(judgement, first, did)
+
+
+def _pairs(
+    solution: str, first: Sequence[Wrong], sources: Mapping[str, str], others: Sequence[tuple[str, str, str]]
+) -> Iterator[Wrong]:
+    """Yield each of the first mistakes with each of the others (id, sentence, source), where both fit into one program."""
+    for one in first:
+        for identity, says, source in others:
+            if made := combined(solution, sources[one.id], source):
+                yield replace(_with(one, identity, f"{one.says} {says}"), source=made)
+
+
+def _partly(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> Wrong | None:
+    """Return a mistake to which the answer keeps wherever that mistake shows, in half of the failing cases at least."""
+    close, right = judgement.part.close, _right(judgement)
+    mine, failing = deeds(judgement.trial, close), set(judgement.failing) & set(judgement.alongside)
+    fitting: list[Wrong] = []
+    for wrong in known:
+        shows = [n for n in judgement.alongside if n in right.of and not agree_on([n], did[wrong.id], right, close)]
+        if len(shows) > 1 and 2 * len(shows) >= len(failing) and agree_on(shows, mine, did[wrong.id], close):
+            fitting.append(wrong)
+    if len({wrong.says for wrong in fitting}) != 1:
+        return None
+    return _with(fitting[0], "more", AND_MORE.format(fitting[0].says))
+
+
+def _showing(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> list[Wrong]:
+    """Return the mistakes by which some failing cases are explained, that of the most cases first."""
+    close, failing = judgement.part.close, judgement.failing
+    mine = deeds(judgement.trial, close)
+    explained = {w.id: sum(agree_on([n], mine, did[w.id], close) for n in failing) for w in known}
+    return sorted((w for w in known if explained[w.id]), key=lambda w: -explained[w.id])
+
+
+def _agreeing(judgement: Judgement, made: Sequence[Wrong], bank: Bank) -> list[Wrong]:
+    """Return those that did the same on every case. The shown case, which is small, excludes most."""
+    close, mode, shown = judgement.part.close, judgement.drawn.mode, judgement.shown.number
+    mine = deeds(judgement.trial, close)
+    if not made or shown not in mine.of:
+        return []
+    did = bank(made, mode, shown)
+    made = [wrong for wrong, other in zip(made, did, strict=True) if agree_on([shown], mine, other, close)]
+    return [w for w, other in zip(made, bank(made, mode, None), strict=True) if agree(mine, other, close)] if made else []
+
+
+def _only(fitting: Sequence[Wrong]) -> Wrong | None:
+    return fitting[0] if len({wrong.says for wrong in fitting}) == 1 else None
+
+
+def _with(wrong: Wrong, more: str, says: str) -> Wrong:
+    return replace(wrong, id=f"{wrong.id}+{more}", says=says)
+
+
+def _right(judgement: Judgement) -> Deeds:
+    return of_values(judgement.drawn.cases, judgement.expected, judgement.part.close)
+
+
+def _other_dtype(judgement: Judgement) -> tuple[str, str] | None:
+    """Return the answer's dtype and the one asked for, if it is another in some case."""
+    facts = (v.fact for v in judgement.verdicts if v.what == "differs" and v.fact.what == "dtype")
+    fact = next(facts, None)
+    return fact and (str(fact.got.dtype).removeprefix("torch."), str(fact.expected.dtype).removeprefix("torch."))
