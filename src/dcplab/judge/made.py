@@ -31,19 +31,13 @@ FIRST_FEW = 3  # mistakes that are tried with a second one
 def single(judgement: Judgement, bank: Bank) -> Wrong | None:
     """Return the edit of the solution that did the same as the answer on every case, or None."""
     key = judgement.key
-    if _one_exception(judgement):
-        return None
+    if judgement.outcome not in ("wrong", "unsafe"):
+        return None  # an exception has many causes, and says more itself
     made = [
         Wrong(f"{key.part.id}-edit", key.part.id, EDITED.format(slip.edit), ASKS, slip.source, judgement.outcome)
         for slip in slips(key.solution.source, key.part.names)
     ]
     return next(iter(_agreeing(judgement, made, bank)), None)
-
-
-def _one_exception(judgement: Judgement) -> bool:
-    """Return True if every failing case ends with one and the same exception, which may have any cause."""
-    ends = [judgement.trial.records.get(n, {}).get("raised") for n in judgement.failing]
-    return len({end and (end["type"], end["message"]) for end in ends}) == 1 and ends[0] is not None
 
 
 def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds]) -> Wrong | None:
