@@ -8,7 +8,6 @@ progress lasts as long as this process.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -172,10 +171,11 @@ def _write(path: Path, data: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _locked() -> Iterator[None]:
+    from filelock import UnixFileLock  # a tenth of a second to import, which a command that reads no progress need not wait
+
     folder = paths.state_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "progress.lock", "a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with UnixFileLock(folder / "progress.lock", mode=0o644):
         yield
 
 

@@ -2,13 +2,12 @@
 
 import math
 import re
-import sys
 
 import pytest
 import torch
 
 from dcplab import mode, subprocess_call
-from dcplab.demos import norope, progress_line
+from dcplab.demos import norope
 from dcplab.demos.norope import compaction, negative_division, tma_store, toy_server
 from dcplab.demos.norope.needle_test import NEW, OLD
 from dcplab.engine import index_spaces, ops
@@ -188,27 +187,3 @@ def test_a_grader_does_not_wait_for_servers_and_kernels(monkeypatch):
     for demo in (norope.minus_one, norope.real_decode, norope.tma):
         assert demo().text == "Not shown while the notebook is graded."
     assert norope.times().ms is None
-
-
-def test_progress_is_told_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
-    with progress_line.steps(2, "runs") as step:
-        step("one")
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with progress_line.steps(2, "runs") as step:
-        step("one")
-        step("two")
-    told = capsys.readouterr().err
-    assert "1 of 2 runs: one" in told and "2 of 2 runs: two" in told and told.endswith("\x1b[K")
-
-
-def test_progress_in_a_notebook_is_one_line_that_stays():
-    import nbformat
-    from nbclient import NotebookClient
-
-    code = ["from dcplab.demos import progress_line", "print('before')", "with progress_line.steps(2, 'runs') as step:"]
-    code += ["    step('a')", "    step('b')", "'after'"]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("\n".join(code))])
-    NotebookClient(book, timeout=120, store_widget_state=False).execute()
-    told = [o.get("text") or o["data"]["text/plain"] for o in book.cells[0].outputs]
-    assert told == ["before\n", "2 of 2 runs", "'after'"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 HELP = "make labs/ from solutions/ (for authors)"
 
@@ -36,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.author import build
     from dcplab.course import catalog
     from dcplab.errors import CourseError
+    from dcplab.present import progress_line
 
     if args.mutants is not None:
         return _mutants(args)
@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     faults = 0
     for lab in labs:
         if args.execute:
-            path = build.execute(lab, _progress(lab.name))
+            with progress_line.line(lab.name) as say:
+                path = build.execute(lab, lambda done, total: say(f"code cell {done + 1} of {total}"))
             print(f"{lab.name}: executed, {path.relative_to(paths.root())}, {path.stat().st_size:,} bytes")
             continue
         made = build.make(lab)
@@ -79,15 +80,3 @@ def _mutants(args: argparse.Namespace) -> int:
         for mutant in found.survivors:
             print(f"    {mutant.edit}: {mutant.at}\n        {found.reasons.get(mutant.at, 'no reason given')}", flush=True)
     return 1 if unexplained else 0
-
-
-def _progress(name: str):
-    """Show the code cell that runs, on one line of a terminal."""
-
-    def show(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            print(
-                f"\r{name}: code cell {done + 1} of {total} ", end="" if done + 1 < total else "\n", file=sys.stderr, flush=True
-            )
-
-    return show

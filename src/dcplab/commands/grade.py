@@ -33,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.course.seeded import fresh_seed
     from dcplab.errors import CourseError
     from dcplab.grade import grader, read, rows
+    from dcplab.present import progress_line
 
     grader.refuse_diagnosis()
     if args.j < 0:
@@ -55,22 +56,24 @@ def run(args: argparse.Namespace) -> int:
     if kept:
         print(f"{len(kept)} of them are unchanged since the last run and keep their rows.", file=out, flush=True)
     finished, saved = dict(kept), 0.0
-    progress = _Progress(len(found), len(kept))
+    side_by_side = args.j or os.cpu_count() or 1
     try:
-        for place, row in grader.grade_all(
-            [found[i] for i in todo], keys, seed, args.j or os.cpu_count() or 1, progress.starts
-        ):
-            finished[todo[place]] = row.to_json()
-            progress.done()
-            print(_line(finished[todo[place]]), file=out, flush=True)
-            if time.monotonic() - saved > SAVE_EVERY_S:
-                _save(args, finished, labs, only_json=True)
-                saved = time.monotonic()
+        with progress_line.line("done", len(found), len(kept)) as say:
+            graded = grader.grade_all(
+                [found[i] for i in todo], keys, seed, side_by_side, lambda path: say(f"{path.name[:50]} ...")
+            )
+            for place, row in graded:
+                finished[todo[place]] = row.to_json()
+                say("", 1)
+                with progress_line.aside():
+                    print(_line(finished[todo[place]]), file=out, flush=True)
+                if time.monotonic() - saved > SAVE_EVERY_S:
+                    _save(args, finished, labs, only_json=True)
+                    saved = time.monotonic()
     except KeyboardInterrupt:
         print("Stopping; what runs now ends within its time limit. " + _goes_on(args, len(finished)), file=sys.stderr)
         raise
     finally:  # after Ctrl-C too: graded rows are kept, and --resume continues there
-        progress.end()
         _save(args, finished, labs, only_json=len(finished) < len(found))
     if args.json == "-":
         sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
@@ -160,25 +163,3 @@ def _shared(found: list[dict]) -> list[str]:
         for seed, names in rows.holders(found).items()
         if len(names) > 1
     ]
-
-
-class _Progress:
-    """Shows progress on one line of a terminal. Shows nothing if stderr is no terminal."""
-
-    def __init__(self, total: int, finished: int):
-        self.total, self.finished = total, finished
-        self.shown = sys.stderr.isatty()
-
-    def starts(self, path: Path) -> None:
-        self._show(f"{self.finished} of {self.total} done; {path.name[:50]} ...")
-
-    def done(self) -> None:
-        self.finished += 1
-        self._show("")
-
-    def end(self) -> None:
-        self._show("")
-
-    def _show(self, text: str) -> None:
-        if self.shown:
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

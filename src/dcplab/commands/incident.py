@@ -89,6 +89,7 @@ def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, 
     from dcplab.engine import comm, incident_report, options, scenario
     from dcplab.engine.scheduler import Engine
     from dcplab.engine.space_tags import SpaceError
+    from dcplab.present import progress_line
 
     typed, strict, masked, stored = modes
     device = options.device(engine_options)
@@ -108,11 +109,10 @@ def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, 
             if ranks.leads:
                 print(f"Refused before any data: {error}")
             return
-        out = scenario.story(engine, level, _progress if ranks.leads else None, stored)
+        with progress_line.line("the incident") as say:
+            out = scenario.story(engine, level, _progress(say) if ranks.leads else None, stored)
         if not ranks.leads:
             return
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
         _tell(incident_report, config, chosen, level, out, options.ran_on(engine_options), to_json)
     finally:
         ranks.close()
@@ -135,14 +135,18 @@ def _tell(report, config, chosen, level, out, ran_on, to_json) -> None:
     print(report.incident(config, chosen, level, out, ran_on))
 
 
-def _progress(when: str, engine) -> None:
-    """Show progress: a moving line on a terminal; in a file, a line at the start of an act and one every few seconds."""
-    m = engine.metrics
-    text = f"{when}: step {m.steps}, {m.extended} tokens extended, {m.decoded} decoded, watermark {m.largest_loc}"
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-        return
-    act, said = getattr(_progress, "last", (None, 0.0))
-    if act != when or time.monotonic() - said > 5:
-        _progress.last = when, time.monotonic()
-        print(text, file=sys.stderr, flush=True)
+def _progress(say):
+    """Show progress: by ``say`` on a terminal; in a file, a line at the start of an act and one every few seconds."""
+    last, at = None, 0.0
+
+    def progress(when: str, engine) -> None:
+        nonlocal last, at
+        m = engine.metrics
+        text = f"{when}: step {m.steps}, {m.extended} tokens extended, {m.decoded} decoded, watermark {m.largest_loc}"
+        if sys.stderr.isatty():
+            say(text)
+        elif last != when or time.monotonic() - at > 5:
+            last, at = when, time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    return progress

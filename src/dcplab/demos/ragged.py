@@ -6,10 +6,11 @@ from __future__ import annotations
 import torch
 
 from dcplab import mode, subprocess_call
-from dcplab.demos import progress_line, ragged_engine, ragged_ranks, server
+from dcplab.demos import ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, RaggedRun
 from dcplab.engine import index_spaces
 from dcplab.engine.allocator import PagedAllocator
+from dcplab.present import progress_line
 from dcplab.present.display import Shown
 
 NOT_GRADED = "Not run while the notebook is graded."
@@ -172,12 +173,12 @@ def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str
     if (alone := done["value"]) is None:
         return [subprocess_call.told(done)]
     try:
-        with progress_line.steps(3, f"stages over {kind}") as step:
-            step(f"{processes} processes start")
+        with progress_line.line(f"stages over {kind}", 3) as say:
+            say(f"{processes} processes start", 1)
 
             def told(stage: str, count: int) -> None:
                 if count == processes and stage in THEN:
-                    step(THEN[stage])
+                    say(THEN[stage], 1)
 
             found = ragged_ranks.ranks(kind, dcp_size, processes, told)
     except ragged_ranks.Failed as error:

@@ -26,9 +26,10 @@ from dcplab.engine.scheduler import Engine
 from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import Access
 from dcplab.errors import CourseError
-from dcplab.investigate import local_faults, progress_line
+from dcplab.investigate import local_faults
 from dcplab.investigate.access_list import Recorder, SeenAccess
 from dcplab.investigate.local_faults import Fault
+from dcplab.present import progress_line
 
 COUNT = 3
 LEVEL = "above"
@@ -36,6 +37,7 @@ TOPK = 32  # half of the other small servers' top-k: a case is played often and 
 KINDS = ("size", "convention", "half")
 HALVES = ("ckv_write", "read", "extend", "mixed", "retract")
 MOST_DRAWS = 20
+ACTS = {"fresh": "the questions", "long": "two long requests", "again": "the questions again"}
 KEPT = ("investigation", "cases")  # place of the learner's seed in the progress file; resetting a part does not touch it
 
 
@@ -119,13 +121,19 @@ def visible_run(n: int, seed: int) -> RecordedRun:
     raise CourseError(f"Seed {seed} gives no case {n} that shows anything; take another seed.")
 
 
+def act(when: str, engine: Engine) -> str:
+    """Word the act, and the step, that a story has reached."""
+    m = engine.metrics
+    return f"{ACTS[when]}: step {m.steps}, {m.extended + m.decoded} tokens, largest loc {m.largest_loc}"
+
+
 def recorded(setup: Setup, say=lambda text: None) -> RecordedRun:
     """Play a setup on a fresh server and record every access."""
     recorder, acts = Recorder(), {}
 
     def step(when: str, engine: Engine) -> None:
         acts[when] = Monitor(**vars(engine.shared.monitor))
-        say(progress_line.act(when, engine))
+        say(act(when, engine))
 
     with one_thread():
         engine = local_faults.engine(setup.config, setup.fault)

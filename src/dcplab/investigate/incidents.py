@@ -14,9 +14,10 @@ from dcplab.engine import incident_report, scenario
 from dcplab.engine.configurator import ServerConfig, specs
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.watcher import Watcher
-from dcplab.investigate import hidden_cases, progress_line
+from dcplab.investigate import hidden_cases
 from dcplab.investigate.hidden_cases import Setup
 from dcplab.investigate.local_faults import Fault
+from dcplab.present import progress_line
 from dcplab.present.text_with_table import Words
 
 WRITES = ("write_ckv", "write_index_k", "load_cpu_copy")  # operations that write to a pool

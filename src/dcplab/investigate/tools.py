@@ -20,9 +20,10 @@ from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import OutsideError
 from dcplab.errors import CourseError
-from dcplab.investigate import against_one_rank, hidden_cases, local_faults, progress_line
+from dcplab.investigate import against_one_rank, hidden_cases, local_faults
 from dcplab.investigate.access_list import SeenAccess
 from dcplab.investigate.hidden_cases import RecordedRun
+from dcplab.present import progress_line
 from dcplab.present.display import Shown
 from dcplab.present.text_with_table import Told, Words
 from dcplab.subprocess_call import while_grading
@@ -164,7 +165,7 @@ class HiddenCase(Words):
                 return _Stopped(error, 0, "start")
 
             def step(when, engine) -> None:
-                say(progress_line.act(when, engine))
+                say(hidden_cases.act(when, engine))
 
             out = hidden_cases.play(engine, setup, step)
             return _Stopped(out.error, engine.watcher.step, engine.watcher.phase)

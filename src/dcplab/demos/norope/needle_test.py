@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 
 from dcplab import subprocess_call
-from dcplab.demos import progress_line
 from dcplab.demos.norope import toy_server
 from dcplab.demos.norope.toy_server import BOTH, FOUR, READERS
 from dcplab.engine import defects as switches
@@ -15,6 +14,7 @@ from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import Access
+from dcplab.present import progress_line
 from dcplab.present.display import Shown
 
 OLD, NEW = "loc as row", "localized"
@@ -59,9 +59,9 @@ def half_fixes() -> Shown:
     if subprocess_call.while_grading():
         return HalfFixes({}, "Not run while the notebook is graded.")
     outcomes = {}
-    with progress_line.steps(8, "servers") as step, one_thread():
+    with progress_line.line("servers", 8) as say, one_thread():
         for level, write, read in product(LEVELS, (OLD, NEW), (OLD, NEW)):
-            step(f"write {write}, read {read}, {level} the watermark")
+            say(f"write {write}, read {read}, {level} the watermark", 1)
             left = [d for d in BOTH if (read if d in READERS else write) == OLD]
             engine = Engine(FOUR, left, Local(FOUR.dcp_size))
             outcomes[write, read, level] = scenario.story(engine, level)
