@@ -5,9 +5,13 @@ import signal
 import tempfile
 
 import pytest
-import torch
 
-from dcplab import ended
+# The workers share the cores: a thread more would only wait for the others', and take eight times as long over small tensors.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import torch  # noqa: E402
+
+from dcplab import ended  # noqa: E402
 
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
@@ -21,7 +25,37 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-FREE = ("tests/test_bank", "tests/kernels/test_tl_compile.py")
+# Share nothing and take long: each test goes to whichever worker is free.
+FREE = (
+    "tests/test_bank",
+    "tests/test_lab05.py",
+    "tests/test_jupyterlab.py",
+    "tests/sandbox/test_gpu_diagnosis.py",
+    "tests/sandbox/test_adversarial.py",
+    "tests/kernels/test_tl_compile.py",
+    "tests/grade/test_grade_nbgrader.py::test_every_other_lab",
+    "tests/grade/test_grade_nbgrader.py::test_lab_01",
+    "tests/test_contracts.py",
+)
+# The longest first, in this order, so that no worker is left with one of them at the end.
+FIRST = (
+    "tests/test_bank.py::test_every_wrong_answer_fails_with_its_own_diagnosis[5",
+    "tests/grade/test_grade_nbgrader.py",
+    "tests/viz/test_browser",
+    "tests/browser",
+    "tests/test_bank.py",
+    "tests/sandbox/test_gpu_diagnosis.py",
+    "tests/sandbox",
+    "tests/test_lab05.py",
+    "tests/kernels/test_tl_compile.py",
+    "tests/demos",
+    "tests/test_contracts.py",
+    "tests/test_bank_seeds.py",
+    "tests/engine",
+    "tests/investigate",
+    "tests/test_jupyterlab.py",
+    "tests/grade",
+)
 
 
 def pytest_exception_interact(node, call):
@@ -32,11 +66,18 @@ def pytest_exception_interact(node, call):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """`--dist loadfile`, but what shares nothing and takes long goes to whichever worker is free: banks, nvcc's runs."""
+    """`--dist loadfile`, but FREE tests go to whichever worker is free, and FIRST ones come first."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return nodeid if nodeid.startswith(FREE) else super()._split_scope(nodeid)
 
+    config.option.loadscopereorder = False  # it would put the files of most tests first
     return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    if getattr(config, "workerinput", None):  # one process alone keeps the order of the files
+        items.sort(key=lambda item: next((i for i, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))

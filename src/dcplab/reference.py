@@ -12,6 +12,7 @@ from dcplab.course.drawn import Drawn, draw
 from dcplab.course.key import Key
 from dcplab.course.model import Case, Launch, Wrong
 from dcplab.course.trial import Trial
+from dcplab.engine.threads import one_thread
 from dcplab.judge.deeds import Deeds, deeds
 from dcplab.judge.verdict import outcome_of
 from dcplab.notebook.extract import Program
@@ -118,7 +119,8 @@ def _from_solution(key: Key, drawn: Drawn) -> list[Any] | str:
 
 def _from_oracle(key: Key, drawn: Drawn) -> list[Any] | str:
     try:
-        return [_oracle(key.part.oracle, case) for case in drawn.cases]
+        with one_thread():
+            return [_oracle(key.part.oracle, case) for case in drawn.cases]
     except Exception as e:
         return f"its oracle raised {type(e).__name__}: {e}"
 

@@ -8,9 +8,11 @@ import pytest
 
 from dcplab import checking, reference
 from dcplab.course import catalog
+from dcplab.course.drawn import draw
 from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
 from dcplab.sandbox import pool
+from dcplab.sandbox.attempts import attempt
 
 pytestmark = pytest.mark.slow
 KERNELS = [(lab, part) for lab in catalog.labs() for part in lab.parts if isinstance(part.cases(Draw(1))[0], Launch)]
@@ -42,21 +44,24 @@ def ids(pairs):
 @pytest.mark.parametrize("lab, part", KERNELS, ids=ids(KERNELS))
 def test_every_right_kernel_passes(gpu, lab, part):
     key = lab.key(part.id)
+    kept = reference.References()
     answers = [("the solution", key.solution)] + [(r.id, lab.program(r)) for r in lab.right if r.part == part.id]
-    found = {name: checking.check(key, program, seed=1, mode="gpu") for name, program in answers}
+    found = {name: checking.check(key, program, seed=1, mode="gpu", kept=kept) for name, program in answers}
     assert {name: f.message for name, f in found.items() if f.outcome != "passed"} == {}
 
 
 @pytest.mark.parametrize("lab, part", KERNELS, ids=ids(KERNELS))
 def test_every_wrong_kernel_has_its_name(gpu, lab, part):
-    key, kept = lab.key(part.id), reference.References()
+    """As in test_bank.py, a bank's answers run in a row in one child, and what they are held against runs anew."""
+    key, drawn = lab.key(part.id), draw(part, 1, "gpu")
+    kept = reference.Reference(key, drawn, whole=True)
+    bank = [(wrong, program) for wrong, program in key.wrong if wrong.part == part.id]
+    trials = attempt([program for _, program in bank], part, drawn.packed, "gpu", drawn.own_s)
     failed = {}
-    for wrong, program in key.wrong:
-        if wrong.part != part.id:
-            continue
-        found = checking.check(key, program, seed=1, mode="gpu", kept=kept)
-        if (found.diagnosis, found.outcome) != (wrong.id, wrong.outcome):
-            failed[wrong.id] = (found.diagnosis, found.outcome, found.message.splitlines()[0])
+    for (wrong, program), trial in zip(bank, trials, strict=True):
+        found = checking.judge(program, kept, trial=trial)
+        if (found.wrong and found.wrong.id, found.outcome) != (wrong.id, wrong.outcome):
+            failed[wrong.id] = (found.wrong and found.wrong.id, found.outcome)
     assert not failed, "\n".join(f"{k}: {v}" for k, v in failed.items())
 
 
