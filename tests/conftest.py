@@ -9,9 +9,9 @@ import pytest
 # The workers share the cores: a thread more would only wait for the others', and take eight times as long over small tensors.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import torch  # noqa: E402
+import torch
 
-from dcplab import ended  # noqa: E402
+from dcplab import ended
 
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
