@@ -131,7 +131,9 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, layers: i
 
     if device == "cpu":
         torch.set_num_threads(1)
-    config = replace(options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size, chunk=chunk)), layers=layers, **WAYS[way])
+    config = replace(
+        options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size, chunk=chunk)), layers=layers, **WAYS[way]
+    )
     engine, batches = Engine(config, comm=Local(dcp_size, device)), Counter()
     forward, propose = engine.runner.forward, engine.runner.propose
 

@@ -88,4 +88,4 @@ def _fault_outside(pointers, mask) -> None:
 
 if __name__ == "__main__":
     install()
-    server.main(int(sys.argv[1]))
+    server.main(int(sys.argv[1]), "cpu")  # its walls too are those of the CPU, on which all runs

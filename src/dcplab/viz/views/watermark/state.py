@@ -219,9 +219,7 @@ def looked_at(state: WatermarkState, at) -> WatermarkState:
 
 
 @functools.lru_cache(maxsize=64)
-def _played(
-    size: int, page_size: int, dcp_size: int, need_sort: bool, actions: tuple[Action, ...]
-) -> tuple[Moment, ...]:
+def _played(size: int, page_size: int, dcp_size: int, need_sort: bool, actions: tuple[Action, ...]) -> tuple[Moment, ...]:
     allocator = PagedAllocator(size, page_size, dcp_size, need_sort)
     held: list[Held] = []
     steps, served = [Moment(None, (), (), 0, allocator.available)], 0
