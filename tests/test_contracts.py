@@ -55,6 +55,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 def test_every_break_of_a_contract_is_named(copy):
     kept = {name: (copy / name).read_text() for name in BROKEN}
     for name, (line, _) in BROKEN.items():

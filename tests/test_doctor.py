@@ -88,6 +88,7 @@ ASK = (
 )
 
 
+@pytest.mark.slow
 def test_the_cpu_can_be_asked_for_and_asking_makes_no_cuda_context():
     assert python(ASK, DCPLAB_MODE="cpu").stdout.strip() == "cpu | DCPLAB_MODE=cpu asks for it. | False"
     name, reason, context = python(ASK, DCPLAB_MODE="").stdout.strip().split(" | ")

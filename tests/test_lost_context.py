@@ -4,10 +4,13 @@ import subprocess
 import sys
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 from dcplab.cli import main
 from dcplab.commands import doctor
+
+pytestmark = pytest.mark.slow  # notebooks run
 
 SAYS = "CUDA error: an illegal memory access was encountered"
 

@@ -58,6 +58,7 @@ def gone_within(pid, seconds):
             time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_what_runs_when_time_is_over_is_ended(tmp_path):
     mark = tmp_path / "pids"
     body = f"__import__('os').system('echo $$ >> {mark}; sleep 600') or str"

@@ -184,7 +184,7 @@ def paged_specialized(*, heads, page_size=64, groups=2, stages=6, dtype="float8_
     return indexer_paged_specialized
 
 
-paged_specialized.pass_configs = {"tl.enable_fast_math": True}
+paged_specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[attr-defined]  # tl_runtime reads it
 
 
 def ragged(*, heads, block=64, threads=128, stages=2, dtype="bfloat16"):
@@ -360,7 +360,7 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=9, regs=152, dtype=
     return indexer_ragged_specialized
 
 
-ragged_specialized.pass_configs = {"tl.enable_fast_math": True}
+ragged_specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[attr-defined]  # tl_runtime reads it
 
 
 def _require(q, weights, heads_of):

@@ -295,7 +295,7 @@ def specialized(*, heads, rope, dtype="bfloat16", out_dtype=None):
     return sparse_mla_specialized
 
 
-specialized.pass_configs = {"tl.enable_fast_math": True}
+specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[attr-defined]  # tl_runtime reads it
 
 
 def combine(*, heads, threads=128, dtype="float32"):

@@ -130,7 +130,7 @@ def _pack_tensor(t: torch.Tensor, blobs: _Blobs, compact: bool) -> dict | None:
     if type(t) not in (torch.Tensor, torch.nn.Parameter) or t.layout is not torch.strided or name not in _DTYPES or t.is_meta:
         return None
     t = t.detach().resolve_conj().resolve_neg()
-    head = {"dtype": name, "shape": list(t.shape)}
+    head: dict[str, Any] = {"dtype": name, "shape": list(t.shape)}
     if not compact:
         head |= {"stride": list(t.stride()), "offset": t.storage_offset()}
     blobs.admit(t.numel() * t.element_size() if compact else t.untyped_storage().nbytes())

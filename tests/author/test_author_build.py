@@ -11,6 +11,8 @@ from dcplab.author import build, execute, lint, notebook
 from dcplab.course import catalog
 from dcplab.present import check_result
 
+pytestmark = pytest.mark.slow  # notebooks run
+
 NAME = "01_tiny.ipynb"
 
 

@@ -56,6 +56,7 @@ def test_an_open_or_nested_region_is_an_error(text):
         lab_source.starter(text)
 
 
+@pytest.mark.slow
 def test_the_learners_notebook_is_what_nbgrader_generates(tmp_path):
     made = source()
     folder = tmp_path / "source" / "01_tiny"

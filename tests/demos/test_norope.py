@@ -49,6 +49,7 @@ def test_the_two_numbers_that_tell_it():
     assert counts.shape == (4, len(selected)) and merged.shape == single.shape == (len(selected), 1)
 
 
+@pytest.mark.slow
 def test_each_half_of_the_fix_is_wrong_at_once_and_neither_only_above():
     found = norope.half_fixes()
     assert len(found.outcomes) == 8

@@ -68,6 +68,7 @@ def test_strided_by_brute_force():
     assert seen[5, 3][0] == "WRONG rows" and "4 5 8       16 20           4 5" in blocks[1]
 
 
+@pytest.mark.slow
 def test_a_mixed_batch_reads_by_locs_what_it_gathered():
     left, right = (ragged_engine.serve_mixed(ids) for ids in (ragged_engine.residue, ragged_engine.ragged))
     assert right.said == {"A": "old bridge . where", "B": "grey cloud all day"}
@@ -81,6 +82,7 @@ def test_a_mixed_batch_reads_by_locs_what_it_gathered():
     assert told.count("nothing of this step") == sum(look.found is None for look in left.looks) > 0
 
 
+@pytest.mark.slow
 def test_only_a_server_that_gathers_meets_the_assert():
     verdicts = {defects: server.replay("above", defects).outcome.verdict for _, defects in ragged.ASSERTS}
     assert verdicts == {"extend,assert": "silent corruption", "assert": "alarm", "none": "right"}

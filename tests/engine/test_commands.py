@@ -130,6 +130,7 @@ def test_several_ranks_a_process(tmp_path):
     assert several == one and one["verdict"] == "silent corruption"
 
 
+@pytest.mark.slow
 def test_the_isolation_table_in_four_forms(capsys, tmp_path):
     files = {kind: tmp_path / f"t.{kind}" for kind in ("csv", "json", "html")}
     forms = [w for kind, path in files.items() for w in (f"--{kind}", str(path))]
@@ -165,6 +166,7 @@ isolation.one = one
 """
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_costs_its_row_and_can_be_run_again(capsys, tmp_path, monkeypatch):
     mark, table, page = tmp_path / "die", tmp_path / "t.json", tmp_path / "t.html"
     mark.touch()

@@ -96,6 +96,7 @@ def test_one_of_each(tmp_path, starter, solved, capsys):
     assert "index.html" in pages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "outcome"),
     [
@@ -256,6 +257,7 @@ def test_resume_keeps_rows_of_unchanged_files(tmp_path, solved, starter, capsys)
     assert (after["b.ipynb"]["points"], after["b.ipynb"]["seed"]) == (100, before["b.ipynb"]["seed"])
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_rows_that_there_are(tmp_path, solved):
     endless = answered(solved, _1a="def owner_rank(loc, dcp_size):\n    while True:\n        pass")
     put(tmp_path, "in/a.ipynb", solved)

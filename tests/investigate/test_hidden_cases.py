@@ -12,6 +12,8 @@ from dcplab.errors import CourseError
 from dcplab.investigate import against_one_rank, diagnose_by_rule, hidden_cases, local_faults
 from dcplab.investigate.local_faults import Fault
 
+pytestmark = pytest.mark.slow  # servers run
+
 # More seeds by hand: DCPLAB_SEEDS=100 pytest tests/investigate/test_hidden_cases.py
 SEEDS = range(int(os.environ.get("DCPLAB_SEEDS", "1")))
 everywhere = pytest.mark.parametrize("seed, n", [(seed, n) for seed in SEEDS for n in (1, 2, 3)])
@@ -46,7 +48,6 @@ def test_layer_0_is_never_at_fault():
         assert s.fault.ranks is None or max(s.fault.ranks) < s.config.dcp_size
 
 
-@pytest.mark.slow
 @everywhere
 def test_a_case_has_one_truth_and_shows(seed, n):
     run = hidden_cases.visible_run(n, seed)
@@ -94,7 +95,6 @@ def test_a_case_has_one_truth_and_shows(seed, n):
         assert truth["row"] == seen.slots, "locs run on without a gap, so the first beyond is the number of slots"
 
 
-@pytest.mark.slow
 @everywhere
 def test_comparing_the_first_layers_alone_shows_nothing(seed, n):
     setup = hidden_cases.visible_run(n, seed).setup
@@ -107,7 +107,6 @@ def test_comparing_the_first_layers_alone_shows_nothing(seed, n):
     assert not wrong or first <= wrong
 
 
-@pytest.mark.slow
 def test_a_server_without_a_fault_equals_one_rank_in_every_layer():
     setup = hidden_cases.draw(2, 3)
     config = local_faults.replace(setup.config, layers=2)
@@ -134,7 +133,6 @@ def tools(case):
     return {name: str(getattr(case, name)()) for name in ("trace", "strict", "typed", "layers", "lse")}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_tool_but_the_trace_names_the_operation_or_the_rank(seed, monkeypatch):
     for n in (1, 2, 3):

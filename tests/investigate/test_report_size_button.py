@@ -16,6 +16,8 @@ from dcplab.investigate import report_size_button
 from dcplab.mode import Mode
 from dcplab.sandbox import gpu_lock
 
+pytestmark = pytest.mark.slow  # servers run
+
 CPU = Mode("cpu", "No NVIDIA device is visible here.", "a laptop")
 GPU = Mode("gpu", "A CUDA device is visible.", "NVIDIA H200")
 

@@ -6,6 +6,8 @@ import hopper
 import pytest
 from dcp_kernels import tl_indexer, tl_runtime, tl_sparse, tl_topk
 
+pytestmark = pytest.mark.slow  # nvcc takes ten seconds for a kernel
+
 needs_nvcc = pytest.mark.skipif(hopper.nvcc() is None, reason="needs nvcc, which the extra `test` brings; it needs no GPU")
 
 # (builder, static parameters, most registers, most bytes spilled, are tensor cores fed by warpgroup instructions)

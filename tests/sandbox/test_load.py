@@ -20,6 +20,8 @@ from dcplab.sandbox import attempts, pool, watch
 from dcplab.sandbox.attempts import MachineBusy
 from dcplab.sandbox.meter import Meter
 
+pytestmark = pytest.mark.slow  # processors are kept busy, and limits run out
+
 HERE = sorted(os.sched_getaffinity(0))
 RIGHT = "def write_rows(kv, src, rows):\n    kv[rows[rows >= 0]] = src[rows >= 0]\n"
 WRONG = "def write_rows(kv, src, rows):\n    kv[rows] = src\n"
@@ -163,7 +165,6 @@ def test_a_row_says_that_the_machine_was_busy_and_resume_tries_it_again(small, m
     assert grade_command._unchanged(row, tmp_path / "a.ipynb", 1) is row
 
 
-@pytest.mark.slow
 def test_eight_busy_processes_on_two_cores_change_no_verdict_and_no_name(judged):
     """Each answer works for 2 of its 5 seconds: with eight beside it that takes more than five by the clock."""
     answers = {"right": works(RIGHT), "wrong": works(WRONG)}

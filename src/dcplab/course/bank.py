@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dcplab.course.lab_source import BEGIN, END
 from dcplab.course.model import OUTCOMES, Right, Wrong
@@ -62,7 +63,7 @@ def read(path: Path, solution: str) -> Bank:
         return Bank()
     preamble, wrong, right = [], [], []
     bases = {"solution": without_markers(solution)}
-    seen = set()
+    seen: set[str] = set()
     for cell in _cells(path):
         found = _MARKER.fullmatch(cell.marker)
         if found is None:
@@ -106,7 +107,9 @@ def changed(base: str, body: Sequence[str], where: str, line: int = 1) -> str:
 
 def _changes(body: Sequence[str], where: str, first: int) -> Iterator[tuple[int, list[str], list[str]]]:
     """Yield (line, old lines, new lines) of each change."""
-    old, new, start = [], [], first
+    old: list[str] = []
+    new: list[str] = []
+    start = first
     for number, text in enumerate([*body, ""], first):
         if not text.strip() and text[:1] not in ("-", "+"):
             if new and not old:
@@ -148,7 +151,7 @@ def _source(cell: _Cell, bases: dict[str, str], seen: set[str]) -> str:
 
 def _wrong(cell: _Cell, identity: str, part: str, source: str) -> Wrong:
     notes = cell.notes
-    outcome = notes.get("outcome", "wrong")
+    outcome: Any = notes.get("outcome", "wrong")
     if outcome not in OUTCOMES or not notes.get("says") or not notes.get("asks"):
         raise CourseError(f"{cell.where}: needs '# says:', '# asks:' and an outcome that there is; 'passed' if it is right.")
     return Wrong(identity, part, notes["says"], notes["asks"], source, outcome, notes.get("family", ""))

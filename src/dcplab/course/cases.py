@@ -13,7 +13,9 @@ from dcplab.course.model import Case, Launch
 from dcplab.course.seeded import Draw
 
 
-def numbered(cases: Sequence[tuple[str, tuple]], call: str = "", start: int = 0, writes: tuple[int, ...] = ()) -> list[Case]:
+def numbered(
+    cases: Sequence[tuple[str, tuple[Any, ...]]], call: str = "", start: int = 0, writes: tuple[int, ...] = ()
+) -> list[Case]:
     """Make cases of (label, arguments), in the order in which a failure should be shown: ``size`` is the place in the list."""
     return [Case(args=args, label=label, size=start + i, call=call, writes=writes) for i, (label, args) in enumerate(cases)]
 
@@ -43,7 +45,7 @@ def again(cases: Callable[[Draw], Sequence[Case | Launch]]) -> Callable[[Draw], 
     return all_of
 
 
-def _parts(case: Case | Launch) -> tuple:
+def _parts(case: Case | Launch) -> tuple[Any, ...]:
     return (
         (case.buffers, case.args, case.grid, case.constexprs)
         if isinstance(case, Launch)

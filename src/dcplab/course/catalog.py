@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dcplab import paths
 from dcplab.course import bank, lab_source
@@ -154,7 +155,7 @@ def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
     )
 
 
-def _parts(folder: Path) -> tuple[dict, tuple[Part, ...]]:
+def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...]]:
     """Load ``LAB`` of ``parts/__init__.py``, and the ``PART`` of each ``parts/ID.py``. Together they are one package."""
     name = f"dcplab_lab_{folder.name}"
     for known in [m for m in sys.modules if m.partition(".")[0] == name]:
@@ -162,6 +163,7 @@ def _parts(folder: Path) -> tuple[dict, tuple[Part, ...]]:
     importlib.invalidate_caches()
     home = folder / "parts"
     spec = importlib.util.spec_from_file_location(name, home / "__init__.py", submodule_search_locations=[str(home)])
+    assert spec is not None and spec.loader is not None, "a path that ends in .py has a loader"
     package = importlib.util.module_from_spec(spec)
     sys.modules[name] = package  # relative imports, dataclasses and inspect look modules up by name
     spec.loader.exec_module(package)

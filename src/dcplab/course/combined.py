@@ -90,28 +90,28 @@ class _Put(ast.NodeTransformer):
         return self.value if node.id == self.name else node
 
 
-def _key(change: _Change) -> tuple:
+def _key(change: _Change) -> tuple[Any, ...]:
     new = change.new if isinstance(change.new, list) else [change.new]
     told = tuple(ast.dump(n) if isinstance(n, ast.AST) else repr(n) for n in new)
     return change.at, change.field, change.start, change.end, told
 
 
-def _changes(a: ast.AST, b: ast.AST, at: tuple) -> Iterator[_Change]:
+def _changes(a: ast.AST, b: ast.AST, at: tuple[Any, ...]) -> Iterator[_Change]:
     for number, name in enumerate(a._fields):
         left, right = getattr(a, name, None), getattr(b, name, None)
         if _same(left, right):
             continue
         if isinstance(left, list) and isinstance(right, list):
             yield from _in_list(left, right, at, number)
-        elif type(left) is type(right) and isinstance(left, ast.AST):
+        elif type(left) is type(right) and isinstance(left, ast.AST) and isinstance(right, ast.AST):
             yield from _changes(left, right, (*at, (number, -1)))
         else:
             yield _Change(at, number, -1, -1, right)
 
 
-def _in_list(left: list, right: list, at: tuple, number: int) -> Iterator[_Change]:
-    keys = [[ast.dump(n) if isinstance(n, ast.AST) else repr(n) for n in side] for side in (left, right)]
-    for what, i, j, k, m in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+def _in_list(left: list[Any], right: list[Any], at: tuple[Any, ...], number: int) -> Iterator[_Change]:
+    old, new = ([ast.dump(n) if isinstance(n, ast.AST) else repr(n) for n in side] for side in (left, right))
+    for what, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what == "equal":
             continue
         pairs = list(zip(left[i:j], right[k:m], strict=False))

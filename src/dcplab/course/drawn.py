@@ -51,11 +51,13 @@ def pack(case: Case | Launch) -> dict[str, Any]:
     for name, t in case.buffers.items():
         if not t.is_contiguous():
             raise CourseError(f"The buffer {name!r} of a launch is not contiguous.")
-    args = [("buffer", a.name, a.dtype, a.before) if isinstance(a, Buf) else ("value", a, None, 0) for a in case.args]
+    given: list[tuple[str, Any, str | None, int]] = [
+        ("buffer", a.name, a.dtype, a.before) if isinstance(a, Buf) else ("value", a, None, 0) for a in case.args
+    ]
     return {
         "kind": "launch",
         "buffers": codec.encode(dict(case.buffers)),
-        "args": codec.encode(args),
+        "args": codec.encode(given),
         "grid": tuple(case.grid),
         "constexprs": dict(case.constexprs),
         "writes": list(case.writes),

@@ -6,10 +6,11 @@ import functools
 import inspect
 import textwrap
 from collections.abc import Callable
+from typing import Any
 
 
 @functools.cache
-def source_of(drive: Callable | None) -> dict[str, str] | None:
+def source_of(drive: Callable[..., Any] | None) -> dict[str, str] | None:
     """Return the driver's name and text. Both are kept from the first call on, which `catalog` makes when it loads a lab.
     Otherwise a file that changes while a grader runs would give Python other lines."""
     if drive is None:

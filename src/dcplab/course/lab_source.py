@@ -32,11 +32,15 @@ class Cell:
 
     @property
     def part(self) -> str | None:
-        return self.meta.get("part")
+        return self._word("part")
 
     @property
     def role(self) -> str | None:
-        return self.meta.get("role")
+        return self._word("role")
+
+    def _word(self, name: str) -> str | None:
+        value = self.meta.get(name)
+        return value if isinstance(value, str) else None
 
 
 def read(path: Path) -> list[Cell]:
@@ -79,6 +83,7 @@ def starter(source: str) -> str:
 
 def _cell(lines: list[str], start: int, end: int, name: str) -> Cell:
     marker = _MARKER.fullmatch(lines[start])
+    assert marker is not None, "whoever calls has matched this line"
     kind = marker["kind"] or "code"
     if kind not in ("code", "markdown"):
         raise CourseError(f"{name}, line {start + 1}: a cell is code or [markdown], not [{kind}].")

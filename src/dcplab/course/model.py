@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from dcplab.course.seeded import Draw
 
 OUTCOMES = ("passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error")
 MODES = ("cpu", "gpu")
@@ -28,7 +31,7 @@ class Case:
     ``modes``: those that can judge the case ("cpu", "gpu"). Other modes leave it out, and the result says so.
     """
 
-    args: tuple = ()
+    args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
     size: int = 0
@@ -63,7 +66,7 @@ class Launch:
     """
 
     buffers: Mapping[str, Any]
-    args: tuple
+    args: tuple[Any, ...]
     grid: tuple[int, ...]
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
@@ -124,17 +127,17 @@ class Part:
     title: str
     points: float
     minutes: int
-    cases: Callable[[Draw], Sequence[Case | Launch]]  # noqa: F821
+    cases: Callable[[Draw], Sequence[Case | Launch]]
     question: str
     hints: tuple[str, str, str]
-    oracle: Callable | None = None
+    oracle: Callable[..., Any] | None = None
     rows: Callable[[Any, Any, Any], Table] | None = None
     prediction: Prediction | None = None
     timeout_s: float = 20.0
     not_here: Callable[[str], str | None] = lambda mode: None
     close: float | None = None
     compare: Callable[[Any, Any, Any], str | None] | None = None
-    drive: Callable | None = None
+    drive: Callable[..., Any] | None = None
     may_import: tuple[str, ...] = ()
     launch: Callable[..., Launch] | None = None
     by_case: bool = False
@@ -194,7 +197,7 @@ class CheckResult:
     busy: bool = False  # the machine was: not judged, or judged without a name; worth another try
     lacks: tuple[str, ...] = ()  # pieces of the walls that the answer ran without (`sandbox.pool.lacks`)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """Return all fields as plain data: the record that ``check --json`` prints."""
         d = asdict(self)
         d["versions"] = dict(self.versions)

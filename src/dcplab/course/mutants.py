@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-_OTHER = {
+_OTHER: dict[type, tuple[Any, ...]] = {
     ast.Lt: (ast.LtE,),
     ast.LtE: (ast.Lt,),
     ast.Gt: (ast.GtE,),
@@ -25,7 +26,7 @@ _OTHER = {
     ast.And: (ast.Or,),
     ast.Or: (ast.And,),
 }
-_SIGNS = {
+_SIGNS: dict[type, str] = {
     ast.Lt: "<",
     ast.LtE: "<=",
     ast.Gt: ">",
@@ -43,8 +44,13 @@ _SIGNS = {
     ast.And: "and",
     ast.Or: "or",
 }
-_ELSE = {ast.Mult: (ast.Add,), ast.Add: (ast.Mult,), ast.FloorDiv: (ast.Div,), ast.BitAnd: (ast.And,)}
-_TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_ELSE: dict[type, tuple[Any, ...]] = {
+    ast.Mult: (ast.Add,),
+    ast.Add: (ast.Mult,),
+    ast.FloorDiv: (ast.Div,),
+    ast.BitAnd: (ast.And,),
+}
+_TURNED: dict[type, Any] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _NAMES = {"any": "all", "all": "any", "min": "max", "max": "min", "exp2": "exp", "log2": "log", "cumsum": "sum", "sum": "max"}
 _NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _CONVERSIONS = ("to", "int", "long", "float", "clone", "clamp")
@@ -112,7 +118,8 @@ class _Place:
 
 def _places(tree: ast.Module, names: Sequence[str]) -> Iterator[tuple[_Place, tuple[str, ...]]]:
     """Yield each place inside these functions and classes, outer ones first, with the parameters of its function."""
-    waiting = deque((_Place(top, "body", i), _params(top)) for top in tree.body if getattr(top, "name", "") in names
+    waiting = deque((_Place(top, "body", i), _params(top)) for top in tree.body
+                    if isinstance(top, ast.FunctionDef | ast.ClassDef) and top.name in names
                     for i in range(len(top.body)))  # fmt: skip
     while waiting:
         place, params = waiting.popleft()
@@ -169,8 +176,8 @@ def _edits(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _left_out(op: ast.AST, kept: ast.AST) -> tuple[str, ast.AST]:
-    what = {ast.BitAnd: "a condition", ast.Mult: "a factor", ast.Add: "a term", ast.Sub: "a term"}.get(type(op), "an operation")
-    return f"{what} left out", kept
+    known: dict[type, str] = {ast.BitAnd: "a condition", ast.Mult: "a factor", ast.Add: "a term", ast.Sub: "a term"}
+    return f"{known.get(type(op), 'an operation')} left out", kept
 
 
 def _named(new: type, old: ast.AST) -> str:
@@ -211,7 +218,7 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
             yield "a line left out", ast.Pass()
 
 
-def _joined(left: ast.AST, op: type, right: ast.AST) -> ast.AST:
+def _joined(left: ast.expr, op: type[ast.boolop | ast.operator], right: ast.expr) -> ast.expr:
     return ast.BoolOp(op(), [left, right]) if issubclass(op, ast.boolop) else ast.BinOp(left, op(), right)
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
 import random
 import secrets
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import torch as torch_
+
+T = TypeVar("T")
 
 
 class Draw:
@@ -13,27 +21,27 @@ class Draw:
     True
     """
 
-    def __init__(self, seed: int):
-        self.seed = int(seed)
+    def __init__(self, seed: builtins.int):
+        self.seed = builtins.int(seed)
         self._random = random.Random(self.seed)
 
-    def int(self, low: int, high: int) -> int:
+    def int(self, low: builtins.int, high: builtins.int) -> builtins.int:
         """Draw a whole number in ``[low, high]``, both ends included."""
         return self._random.randint(low, high)
 
-    def choice(self, options):
+    def choice(self, options: Iterable[T]) -> T:
         return self._random.choice(list(options))
 
-    def sample(self, population, k: int) -> list:
+    def sample(self, population: Sequence[T], k: builtins.int) -> list[T]:
         """Draw ``k`` different members of ``population`` (a range may be huge), in random order."""
         return self._random.sample(population, k)
 
-    def shuffled(self, items) -> list:
+    def shuffled(self, items: Iterable[T]) -> list[T]:
         items = list(items)
         self._random.shuffle(items)
         return items
 
-    def torch(self):
+    def torch(self) -> torch_.Generator:
         """Make a CPU ``torch.Generator`` seeded from this draw, for bulk values."""
         import torch
 
