@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
     """Run one process's share of the story. The process that hosts rank 0 prints."""
-    from dcplab.engine import comm, incident_report, options, scenario
+    from dcplab.engine import comm, options, scenario
     from dcplab.engine.scheduler import Engine
     from dcplab.engine.space_tags import SpaceError
     from dcplab.present import progress_line
@@ -113,26 +113,30 @@ def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, 
             out = scenario.story(engine, level, _progress(say) if ranks.leads else None, stored)
         if not ranks.leads:
             return
-        _tell(incident_report, config, chosen, level, out, options.ran_on(engine_options), to_json)
+        _tell(config, chosen, level, out, options.ran_on(engine_options), to_json)
     finally:
         ranks.close()
 
 
-def _tell(report, config, chosen, level, out, ran_on, to_json) -> None:
+def _tell(config, chosen: frozenset[str], level: str, out, ran_on: str, to_json: str | None) -> None:
     import json
 
     from dcplab import mode
+    from dcplab.engine import incident_report
 
     if to_json:
-        data = {"ran_on": ran_on, "versions": mode.versions(), "defects": sorted(chosen), "level": level} | report.outcome_data(
-            out
-        )
+        data = {
+            "ran_on": ran_on,
+            "versions": mode.versions(),
+            "defects": sorted(chosen),
+            "level": level,
+        } | incident_report.outcome_data(out)
         if to_json == "-":
             print(json.dumps(data, indent=1))
             return
         with open(to_json, "w") as f:
             json.dump(data, f, indent=1)
-    print(report.incident(config, chosen, level, out, ran_on))
+    print(incident_report.incident(config, chosen, level, out, ran_on))
 
 
 def _progress(say):

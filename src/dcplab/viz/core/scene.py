@@ -15,6 +15,7 @@ GAP = 3
 MARGIN = 8
 LINE_WIDTH = 680  # pixels that a line of cells may take before it wraps
 MOST_PER_LINE = 16
+Place = tuple[float, float, float, float]  # x, y, width, height
 
 
 @dataclass(frozen=True)

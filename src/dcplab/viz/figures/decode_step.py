@@ -32,7 +32,7 @@ class Stage:
 
 
 def _request(x: float, y: float) -> list[Box]:
-    cells = [loc_box(x + i * (CELL + GAP), y, CELL, loc, D, HEIGHT) for i, loc in enumerate(LOCS)]
+    cells = [loc_box((x + i * (CELL + GAP), y, CELL, HEIGHT), loc, D) for i, loc in enumerate(LOCS)]
     return [replace(box, sub=f"position {i}", mark="last" if i == len(LOCS) - 1 else "") for i, box in enumerate(cells)]
 
 
@@ -77,7 +77,7 @@ def _scores(x: float, y: float) -> list[Box]:
 
 
 def _topk(x: float, y: float) -> list[Box]:
-    return [loc_box(x + i * (CELL + GAP), y, CELL, loc, D, HEIGHT) for i, loc in enumerate(TABLE)]
+    return [loc_box((x + i * (CELL + GAP), y, CELL, HEIGHT), loc, D) for i, loc in enumerate(TABLE)]
 
 
 def _tables() -> list[tuple[int, ...]]:

@@ -12,6 +12,7 @@ from dcplab.viz.core.scene import (
     GAP,
     MARGIN,
     Box,
+    Place,
     Scene,
     cell_width,
     chip,
@@ -27,10 +28,12 @@ from dcplab.viz.figures.strips import loc_box, rank_chips
 BAR = 20
 
 
-def bars(
-    x: float, y: float, width: float, ids: Sequence[int], style: str, name: str, h: float = BAR, chosen: int = -1
-) -> list[Box]:
-    """Draw one bar over each run of cells of one page, with ``name`` if there is room. Page ``chosen`` is marked."""
+def bars(first: Place, ids: Sequence[int], style: str, name: str, chosen: int = -1) -> list[Box]:
+    """Draw one bar over each run of cells of one page, with ``name`` if there is room. Page ``chosen`` is marked.
+
+    ``first``: the place of a bar over the first cell alone.
+    """
+    x, y, width, h = first
     found = []
     for start, count, page in runs(ids):
         span = count * (width + GAP) - GAP
@@ -54,15 +57,15 @@ def paged_lines(
     boxes: list[Box] = []
     for _, part in chunks(locs, line):
         boxes.append(chip(x, y, "index-K page", "index_k", BAR, left - x - 2 * GAP))
-        boxes += bars(left, y, width, [index_spaces.index_k_page(v, page_size) for v in part], "index_k", "index-K page")
+        boxes += bars((left, y, width, BAR), [index_spaces.index_k_page(v, page_size) for v in part], "index_k", "index-K page")
         y += BAR + GAP
         boxes.append(chip(x, y + 7, "loc", w=left - x - 2 * GAP))
         for i, loc in enumerate(part):
-            boxes.append(loc_box(left + i * (width + GAP), y, width, loc, dcp_size, mark=marks.get(loc, "")))
+            boxes.append(loc_box((left + i * (width + GAP), y, width, CELL_HEIGHT), loc, dcp_size, marks.get(loc, "")))
         y += CELL_HEIGHT + GAP
         boxes.append(chip(x, y, "c-KV page", "page", BAR, left - x - 2 * GAP))
         ids = [index_spaces.allocator_page(v, page_size, dcp_size) for v in part]
-        boxes += bars(left, y, width, ids, "page", "c-KV page")
+        boxes += bars((left, y, width, BAR), ids, "page", "c-KV page")
         y += BAR + 14
     return boxes, y
 
@@ -96,7 +99,9 @@ def widened_page(page: int, page_size: int, dcp_size: int) -> Picture:
         for i, loc in enumerate(locs):
             at = left + i * (width + GAP)
             boxes.append(
-                Box(at, y, width, CELL_HEIGHT, "quiet", "...") if loc is None else loc_box(at, y, width, loc, dcp_size)
+                Box(at, y, width, CELL_HEIGHT, "quiet", "...")
+                if loc is None
+                else loc_box((at, y, width, CELL_HEIGHT), loc, dcp_size)
             )
 
     y = float(MARGIN)

@@ -8,17 +8,30 @@ from dcplab.course.model import Table
 from dcplab.engine import index_spaces
 from dcplab.viz.core.palette import owner_style
 from dcplab.viz.core.picture import Picture, drawn
-from dcplab.viz.core.scene import CELL_HEIGHT, GAP, MARGIN, Box, Scene, cell_width, chip, chip_width, chunks, number, per_line
+from dcplab.viz.core.scene import (
+    CELL_HEIGHT,
+    GAP,
+    MARGIN,
+    Box,
+    Place,
+    Scene,
+    cell_width,
+    chip,
+    chip_width,
+    chunks,
+    number,
+    per_line,
+)
 from dcplab.viz.core.validate import geometry, whole_list
 
 
-def loc_box(x: float, y: float, w: float, loc: int, dcp_size: int, h: float = CELL_HEIGHT, mark: str = "") -> Box:
+def loc_box(place: Place, loc: int, dcp_size: int, mark: str = "") -> Box:
     """Draw a loc as every picture does: its number, its owner's name, colour and pattern. -1 is padding and has no owner."""
     if loc < 0:
-        return Box(x, y, w, h, "quiet", number(loc), "pad", mark)
+        return Box(*place, "quiet", number(loc), "pad", mark)
     owner, row = index_spaces.owner_rank(loc, dcp_size), index_spaces.local_row(loc, dcp_size)
     hover = f"loc {number(loc)}: owner r{owner}, row {number(row)}"
-    return Box(x, y, w, h, owner_style(owner), number(loc), f"r{owner}", mark, loc, hover)
+    return Box(*place, owner_style(owner), number(loc), f"r{owner}", mark, loc, hover)
 
 
 def rank_chips(x: float, y: float, dcp_size: int, h: float, step: float) -> list[Box]:
@@ -37,7 +50,7 @@ def owner_strip(locs, dcp_size: int) -> Picture:
     locs = whole_list(locs, "locs")
     width = cell_width(number(v) for v in locs)
     boxes = [
-        loc_box(MARGIN + i * (width + GAP), MARGIN + line * (CELL_HEIGHT + 6), width, loc, dcp_size)
+        loc_box((MARGIN + i * (width + GAP), MARGIN + line * (CELL_HEIGHT + 6), width, CELL_HEIGHT), loc, dcp_size)
         for line, (_, part) in enumerate(chunks(locs, per_line(width, dcp_size)))
         for i, loc in enumerate(part)
     ]
@@ -114,7 +127,7 @@ def localized(locs, dcp_size: int) -> Picture:
     y = float(MARGIN)
     for _, part in chunks(locs, per_line(width, dcp_size)):
         boxes.append(chip(MARGIN, y + 7, "loc", w=left - MARGIN - 2 * GAP))
-        boxes += [loc_box(left + i * (width + GAP), y, width, loc, dcp_size) for i, loc in enumerate(part)]
+        boxes += [loc_box((left + i * (width + GAP), y, width, CELL_HEIGHT), loc, dcp_size) for i, loc in enumerate(part)]
         y += CELL_HEIGHT + 8
         boxes += rank_chips(MARGIN, y, dcp_size, 26, 26 + GAP)
         for r in range(dcp_size):

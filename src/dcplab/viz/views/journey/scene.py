@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
 from dcplab.course.model import Table
 from dcplab.engine import index_spaces
 from dcplab.viz.core.palette import owner_style, request_style
 from dcplab.viz.core.picture import Picture
-from dcplab.viz.core.scene import GAP, MARGIN, Box, Scene, cell_width, chip, chip_width, text_width
+from dcplab.viz.core.scene import GAP, MARGIN, Box, Place, Scene, cell_width, chip, chip_width, text_width
 from dcplab.viz.views.journey import state as journey_state
 from dcplab.viz.views.journey.state import LAYERS, JourneyState, Merged, Read, StoredToken, Token
 
@@ -105,21 +106,19 @@ def _memory(state: JourneyState, width: float, y: float) -> tuple[list[Box], flo
                 at = x + label + GAP + rank * (width + GAP)
                 seen = (rank, f"ckv.{layer}", row) in read
                 due = "due" if (rank, row) == home and cell != StoredToken(layer, token.index) else ""
-                boxes.append(_cell(state, cell, layer, row, seen, due, (at, top, width, ROW)))
+                boxes.append(replace(_cell(state, cell, layer, row, seen, (at, top, width, ROW)), mark=due))
     return boxes, MARGIN + LAYERS * block + (LAYERS - 1) * 5 * GAP
 
 
-def _cell(state: JourneyState, cell: StoredToken | None, layer: int, row: int, seen: bool, due: str, place) -> Box:
+def _cell(state: JourneyState, cell: StoredToken | None, layer: int, row: int, seen: bool, place: Place) -> Box:
     before = FROM if seen else ""
     if cell is None:
         reserved = index_spaces.allocator_page(row * state.dcp_size, state.page_size, state.dcp_size) == 0
-        return Box(*place, "reserved" if reserved else "unused", f"{before}empty" if seen else "", mark=due)
+        return Box(*place, "reserved" if reserved else "unused", f"{before}empty" if seen else "")
     token = state.tokens[cell.token]
     style = request_style("AB".index(token.request)) if cell.layer == layer else "notice"
     other = "" if cell.layer == layer else SUPER[cell.layer]
-    return Box(
-        *place, style, before + token.word + other, mark=due, loc=token.loc, hover=f"layer {cell.layer} wrote {token.word} here"
-    )
+    return Box(*place, style, before + token.word + other, loc=token.loc, hover=f"layer {cell.layer} wrote {token.word} here")
 
 
 def _panel(state: JourneyState, x: float, y: float) -> list[Box]:

@@ -11,6 +11,7 @@ from dcplab.viz.core.scene import (
     MARGIN,
     Box,
     Line,
+    Place,
     Scene,
     cell_width,
     chip,
@@ -55,7 +56,7 @@ def _request(state: OwnerState, left: float) -> tuple[list[Box], float]:
             at = Box(
                 x, y, width, BAR, request_style(state.request), number(p), loc=loc, hover=f"position {p} of {request.name}"
             )
-            boxes += [at, loc_box(x, y + BAR + 2, width, loc, state.dcp_size, CELL)]
+            boxes += [at, loc_box((x, y + BAR + 2, width, CELL), loc, state.dcp_size)]
         y += BAR + 2 + CELL + LANE
     return boxes, y
 
@@ -71,7 +72,7 @@ def _strip(state: OwnerState, left: float, y: float) -> tuple[list[Box], float]:
         boxes.append(chip(MARGIN, y, "index-K page", "index_k", BAR, label))
         page = index_spaces.index_k_page(state.selected, state.page_size)
         ids = [index_spaces.index_k_page(v, state.page_size) for v in part]
-        boxes += bars(left, y, width, ids, "index_k", "index-K page", BAR, page)
+        boxes += bars((left, y, width, BAR), ids, "index_k", "index-K page", page)
         y += BAR + 2
         boxes.append(chip(MARGIN, y + 7, "loc", "header", BAR, label))
         for i, loc in enumerate(part):
@@ -79,7 +80,7 @@ def _strip(state: OwnerState, left: float, y: float) -> tuple[list[Box], float]:
         y += CELL + 2
         boxes.append(chip(MARGIN, y, "c-KV page", "page", BAR, label))
         ids = [index_spaces.allocator_page(v, state.page_size, state.dcp_size) for v in part]
-        boxes += bars(left, y, width, ids, "page", "c-KV page", BAR, _local_page(state))
+        boxes += bars((left, y, width, BAR), ids, "page", "c-KV page", _local_page(state))
         y += BAR + 2
         if any(v in held for v in part):
             boxes.append(chip(MARGIN, y, "held by", "header", BAR, label))
@@ -104,7 +105,7 @@ def _cell(state: OwnerState, x: float, y: float, w: float, loc: int, h: float = 
     mark = "last" if loc == state.largest else ""
     if loc < state.width:
         return Box(x, y, w, h, "reserved", number(loc), "never", mark, loc, f"loc {number(loc)}: page 0 is never issued")
-    return loc_box(x, y, w, loc, state.dcp_size, h, mark)
+    return loc_box((x, y, w, h), loc, state.dcp_size, mark)
 
 
 def _rows(state: OwnerState, left: float, y: float) -> tuple[list[Box], float]:
@@ -117,7 +118,7 @@ def _rows(state: OwnerState, left: float, y: float) -> tuple[list[Box], float]:
     for _, part in chunks(rows, line):
         boxes.append(chip(MARGIN, y, "c-KV page", "page", BAR, label))
         ids = [row // state.page_size for row in part]
-        boxes += bars(left, y, width, ids, "page", "page", BAR, _local_page(state))
+        boxes += bars((left, y, width, BAR), ids, "page", "page", _local_page(state))
         y += BAR + 2
         boxes.append(chip(MARGIN, y, "row", "header", BAR, label))
         for i, row in enumerate(part):
@@ -131,22 +132,22 @@ def _rows(state: OwnerState, left: float, y: float) -> tuple[list[Box], float]:
             for i, row in enumerate(part):
                 x = left + i * (width + GAP)
                 loc = index_spaces.globalize(row, r, state.dcp_size)
-                boxes.append(_row_cell(state, x, y, width, r, row, loc, row >= used))
+                boxes.append(_row_cell(state, (x, y, width, 24), r, row, loc, row >= used))
             y += 24 + LANE
         y += LANE
     return boxes, y
 
 
-def _row_cell(state: OwnerState, x: float, y: float, w: float, rank: int, row: int, loc: int, spare: bool) -> Box:
+def _row_cell(state: OwnerState, place: Place, rank: int, row: int, loc: int, spare: bool) -> Box:
     where = f"rank {rank}, row {number(row)}: "
     if spare:
-        return Box(x, y, w, 24, "unused", hover=where + "no page is issued that would use it")
+        return Box(*place, "unused", hover=where + "no page is issued that would use it")
     if loc < state.width:
-        return Box(x, y, w, 24, "reserved", number(loc), loc=loc, hover=where + "page 0, never issued")
+        return Box(*place, "reserved", number(loc), loc=loc, hover=where + "page 0, never issued")
     if loc not in state.shown:
-        return Box(x, y, w, 24, "quiet", number(loc), hover=where + f"loc {number(loc)}, outside the range shown")
+        return Box(*place, "quiet", number(loc), hover=where + f"loc {number(loc)}, outside the range shown")
     mark = "last" if loc == state.largest else ""
-    return Box(x, y, w, 24, owner_style(rank), number(loc), "", mark, loc, where + f"loc {number(loc)}")
+    return Box(*place, owner_style(rank), number(loc), "", mark, loc, where + f"loc {number(loc)}")
 
 
 def _shown_rows(state: OwnerState) -> range:

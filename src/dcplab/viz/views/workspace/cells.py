@@ -11,6 +11,8 @@ from dcplab.viz.core.scene import GAP, Box, chip, chip_width, chunks, number, pe
 
 BAR, CELL, LANE = 18, 34, 9  # heights of a bar and of a cell; the free lane between lines, in which a journey runs
 
+Spans = Sequence[tuple[str, int]]  # (name, number of cells)
+
 
 @dataclass(frozen=True)
 class BufferCell:
@@ -38,13 +40,14 @@ def label_width(labels: Iterable[str]) -> float:
 
 
 def strip(
-    x: float, y: float, label: str, labels: float, width: float, cells: Sequence[BufferCell], spans: Sequence[tuple[str, int]]
+    at: tuple[float, float], label: str, widths: tuple[float, float], cells: Sequence[BufferCell], spans: Spans
 ) -> tuple[list[Box], float]:
     """Draw one buffer: an index above each cell, and above these, bars for ``spans``, (name, number of cells), from its start
     on.
 
-    ``labels``: the width of the labels' column. Returns boxes and the y below them.
+    ``at``: x and y. ``widths``: of the labels' column, and of a cell. Returns boxes and the y below them.
     """
+    (x, y), (labels, width) = at, widths
     left = x + labels + 2 * GAP
     names = [name for name, count in spans for _ in range(count)]
     boxes: list[Box] = []
@@ -53,23 +56,22 @@ def strip(
         y += BAR + GAP
         boxes.append(chip(x, y + BAR + GAP + 7, label, "header", h=BAR, w=labels))
         for i, cell in enumerate(part):
-            at = left + i * (width + GAP)
-            boxes += [chip(at, y, number(start + i), "header", BAR, width), _box(at, y + BAR + GAP, width, cell)]
+            place = left + i * (width + GAP)
+            boxes += [chip(place, y, number(start + i), "header", BAR, width), _box(place, y + BAR + GAP, width, cell)]
         y += BAR + GAP + CELL + LANE
     return boxes, y
 
 
 def grid(
-    x: float,
-    y: float,
+    at: tuple[float, float],
     label: str,
-    labels: float,
-    width: float,
+    widths: tuple[float, float],
     lines: Sequence[Sequence[BufferCell]],
-    spans: Sequence[tuple[str, int]],
+    spans: Spans,
     first: int = 0,
 ) -> tuple[list[Box], float]:
-    """Draw a buffer a rank: ranks down, rows across, ``first`` the row of the first column. Bars as for `strip`."""
+    """Draw a buffer a rank: ranks down, rows across, ``first`` the row of the first column. The rest is as for `strip`."""
+    (x, y), (labels, width) = at, widths
     left = x + labels + 2 * GAP
     names = [name for name, count in spans for _ in range(count)]
     boxes: list[Box] = []

@@ -43,9 +43,9 @@ def shards_picture(prefix_lens, start_positions=None, dcp_size: int = 4) -> Pict
     lines = [[cells.get(r * sum(rows) + c, GARBAGE) for c in range(sum(rows))] for r in range(dcp_size)]
     width, labels = width_of([GARBAGE, *cells.values()]), label_width(["un-interleaved", f"rank {dcp_size}"])
     spans = [(f"request {letter(i)}", n) for i, n in enumerate(rows)]
-    boxes, y = grid(MARGIN, MARGIN, "gathered row", labels, width, lines, spans)
+    boxes, y = grid((MARGIN, MARGIN), "gathered row", (labels, width), lines, spans)
     spans = [(f"prefix {letter(i)}", n) for i, n in enumerate(lens)]
-    flat, _ = strip(MARGIN, y + 8, "un-interleaved", labels, width, [_cell(*t) for t in tokens], spans)
+    flat, _ = strip((MARGIN, y + 8), "un-interleaved", (labels, width), [_cell(*t) for t in tokens], spans)
     facts = tuple(
         (_cell(i, p).text, f"r{at // sum(rows)}", number(at % sum(rows)), number(n))
         for n, ((i, p), at) in enumerate(zip(tokens, order, strict=True))
@@ -78,8 +78,8 @@ def workspace_picture(prefix_lens, extend_lens) -> Picture:
     both = {"A": [s for i in lay for s in lay[i]], "B": [lay[i][0] for i in lay] + [lay[i][1] for i in lay]}
     cells = {(i, p): _cell(i, p, "new" if p >= old[i] else "prefix") for i, p in a}
     width, labels = width_of(cells.values()), label_width(["layout A"])
-    boxes, y = strip(MARGIN, MARGIN, "layout A", labels, width, [cells[t] for t in a], both["A"])
-    more, _ = strip(MARGIN, y + 8, "layout B", labels, width, [cells[t] for t in b], both["B"])
+    boxes, y = strip((MARGIN, MARGIN), "layout A", (labels, width), [cells[t] for t in a], both["A"])
+    more, _ = strip((MARGIN, y + 8), "layout B", (labels, width), [cells[t] for t in b], both["B"])
     cu = [0, *torch.cumsum(torch.tensor(lens), 0).tolist()]
     facts = tuple(
         (_cell(i, p).text, "new" if p >= old[i] else "prefix", number(cu[i] + p), number(b.index((i, p)))) for i, p in a

@@ -36,19 +36,19 @@ def scene(state: WorkspaceState) -> Scene:
         return line
 
     ranks = range(state.dcp_size)
-    pools, y = grid(MARGIN, MARGIN, LABELS[0], *shape, [shown("c-KV", made.pools[r], rows, r) for r in ranks], (), rows.start)
+    pools, y = grid((MARGIN, MARGIN), LABELS[0], shape, [shown("c-KV", made.pools[r], rows, r) for r in ranks], (), rows.start)
     y += 6
     blocks = [pools]
     if made.gathered[0]:
         spans = [(f"{r.name}, padded", n) for r, n in zip(state.requests, made.shard_rows, strict=True)]
-        gathered, y = grid(MARGIN, y, LABELS[1], *shape, [shown("gathered", made.gathered[r]) for r in ranks], spans)
+        gathered, y = grid((MARGIN, y), LABELS[1], shape, [shown("gathered", made.gathered[r]) for r in ranks], spans)
         y += 6
         blocks.append(gathered)
     parts = [(r, r.cached, len(r.words) - r.cached) for r in state.requests]
     spans = [(f"prefix {r.name}", old) for r, old, _ in parts] + [(f"new {r.name}", new) for r, _, new in parts]
-    other, y = strip(MARGIN, y, LABELS[2], *shape, shown("layout B", made.other), spans)
+    other, y = strip((MARGIN, y), LABELS[2], shape, shown("layout B", made.other), spans)
     spans = [span for r, old, new in parts for span in ((f"prefix {r.name}", old), (f"new {r.name}", new))]
-    workspace, y = strip(MARGIN, y + 6, LABELS[3], *shape, shown("workspace", made.workspace), spans)
+    workspace, y = strip((MARGIN, y + 6), LABELS[3], shape, shown("workspace", made.workspace), spans)
     blocks += [other, workspace]
     words = _words(state, found, y + 6)
     return Scene(tuple(b for block in [*blocks, words] for b in block), _journey(state, blocks))
