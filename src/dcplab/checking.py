@@ -58,7 +58,7 @@ def judge(program: Program, reference: Reference, note: Note | None = None, tria
     If the machine is too busy, the answer is not judged, or judged without a name. The judgement says which.
     """
     try:
-        judged = _verdict(program, reference, note, trial)
+        judged = _alone(_verdict(program, reference, note, trial), reference, note)
     except MachineBusy:
         return judgement.busy(reference.key, program, reference.drawn.seed, reference.drawn.mode)
     if judged.why != "failed":
@@ -83,6 +83,15 @@ def _verdict(program: Program, reference: Reference, note: Note | None, trial: T
     if kernel and judged.why in ("passed", "unjudged"):
         return judgement.compiled(judged, *_compiled(program, reference))
     return judged
+
+
+def _alone(own: Judgement, reference: Reference, note: Note | None) -> Judgement:
+    """Judge an answer that did not pass once more, with the course's functions in place of the learner's own ones of other parts.
+    A part is worth its points whatever the parts are that it stands on."""
+    if own.why not in ("failed", "waits", "does_not_load"):
+        return own
+    program, beside = reference.key.beside(own.program)
+    return judgement.alone(_verdict(program, reference, note, None), own, beside) if beside else own
 
 
 def _named(judged: Judgement, reference: Reference) -> Judgement:

@@ -61,12 +61,17 @@ class Lab:
     def key(self, identity: str) -> Key:
         """Return the key of a part: its solution, its starter and its bank, with which an answer is compared."""
         part = self.part(identity)
-        solved = extract([c.source for c in self.cells], part.names)
+        solved = self.solution(identity)
         bare = [lab_source.starter(c.source) if c.role == "answer" else c.source for c in self.cells]
         wrong = tuple((w, self.program(w)) for w in self.wrong if w.part == part.id)
         if solved.problem:
             raise CourseError(f"The solution of {part.id} in {self.name}: {solved.problem}")
-        return Key(self.name, part, solved, extract(bare, part.names), wrong)
+        others = {name: other.id for other in self.parts if other is not part for name in other.names}
+        return Key(self.name, part, solved, extract(bare, part.names), wrong, others, self.solution)
+
+    def solution(self, identity: str) -> Program:
+        """Return the solution of a part as the program that a child runs."""
+        return extract([c.source for c in self.cells], self.part(identity).names)
 
     def program(self, answer: Wrong | Right) -> Program:
         """Return an answer of a bank as the program that a child runs."""

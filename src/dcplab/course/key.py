@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from dcplab.course.model import Case, Launch, Part, Wrong
-from dcplab.notebook.extract import Program
+from dcplab.notebook.extract import Program, defined, same_code
 
 
 @dataclass(frozen=True)
 class Key:
-    """A part's solution and starter as programs, and its bank of wrong answers."""
+    """A part's solution and starter as programs, and its bank of wrong answers.
+
+    ``others``: the names that the lab's other parts ask for, each with its part's id. ``solve(part)`` gives that part's solution.
+    """
 
     lab: str
     part: Part
     solution: Program
     starter: Program
     wrong: Sequence[tuple[Wrong, Program]] = field(default=())
+    others: Mapping[str, str] = field(default_factory=dict)
+    solve: Callable[[str], Program] | None = None
 
     def bank(self, outcome: str) -> list[tuple[Wrong, Program]]:
         """Return the wrong answers of this part that must get ``outcome``."""
         return [(wrong, program) for wrong, program in self.wrong if wrong.part == self.part.id and wrong.outcome == outcome]
+
+    def beside(self, program: Program) -> tuple[Program, dict[str, str]]:
+        """Return an answer with the course's functions in place of the learner's own that it calls from other parts, and the
+        names replaced, each with its part's id. A function that is the course's already is left alone."""
+        used = {name: self.others[name] for name in defined(program.source) if name in self.others}
+        course = {part: self.solve(part) for part in dict.fromkeys(used.values())}
+        used = {n: part for n, part in used.items() if not same_code(program.source, course[part].source, n)}
+        added = "".join(course[part].source for part in dict.fromkeys(used.values()))
+        lines = (*program.lines, *[(0, 0)] * added.count("\n"))
+        return replace(program, source=program.source + added, lines=lines), used
 
     def argument_names(self, case: Case | Launch) -> list[str]:
         """Name the parameters of the function that a case calls, from the solution's source or the part's driver."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dcplab.course.drawn import Drawn
@@ -12,7 +11,7 @@ from dcplab.course.key import Key
 from dcplab.course.model import Part, Wrong
 from dcplab.course.trial import Trial
 from dcplab.judge.verdict import Verdict, in_order, of_case, overall
-from dcplab.notebook.extract import Program, same_code, unfinished
+from dcplab.notebook.extract import Program, defined, same_code, unfinished
 
 FAILED = ("wrong", "unsafe", "crashed", "timeout")
 
@@ -51,6 +50,10 @@ class Judgement:
     nameless: bool = False  # the machine was too busy to look for the misconception
     compiled: bool = False  # compiled for sm_90, with or without a GPU
     refusal: Mapping[str, Any] | None = None
+    beside: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the course's functions that stood in for the learner's: their parts
+    own: Judgement | None = None  # the same answer with the learner's functions of those parts
 
     @property
     def part(self) -> Part:
@@ -141,9 +144,14 @@ def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequ
     if outcome == "unjudged":
         return say("error", "unjudged", shown=shown, **facts)
     if outcome == "not_attempted":
-        helper = next((name for name in _functions(program.source) if unfinished(program.source, name)), "")
+        helper = next((name for name in defined(program.source) if unfinished(program.source, name)), "")
         return say("not_attempted", "waits", says=helper, shown=shown, **facts)
     return say(outcome, "failed", shown=shown, **facts)
+
+
+def alone(judgement: Judgement, own: Judgement, beside: Mapping[str, str]) -> Judgement:
+    """The judgement of a part on its own, with the course's functions ``beside`` it. ``own``: with the learner's."""
+    return replace(judgement, own=own, beside=beside)
 
 
 def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] | None) -> Judgement:
@@ -167,7 +175,3 @@ def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | No
 def nameless(judgement: Judgement) -> Judgement:
     """The judgement where the machine was too busy to look for its misconception: the verdict stands."""
     return replace(judgement, nameless=True)
-
-
-def _functions(source: str) -> list[str]:
-    return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]

@@ -111,6 +111,12 @@ def same_code(a: str, b: str, names: str | Sequence[str]) -> bool:
     return None not in first and first == second
 
 
+def defined(source: str) -> list[str]:
+    """Return the names of the functions and classes that a source defines at its top level, in order."""
+    nodes = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    return list(dict.fromkeys(n.name for n in nodes))
+
+
 def unfinished(source: str, names: str | Sequence[str]) -> bool:
     """Return True if a name's last definition still ends in ``raise NotImplementedError`` (for a class: any of its methods).
 

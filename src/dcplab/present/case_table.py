@@ -109,6 +109,17 @@ def describe(case: Case | Launch, names: Sequence[str] = ()) -> str:
     return f"{case.label}: {inputs}" if case.label else inputs
 
 
+def call(part: Part, case: Case | Launch, names: Sequence[str] = ()) -> str:
+    """Write a case as the call that a learner could type: ``owner_rank(7, 4)``. Large tensors are described."""
+    if isinstance(case, Launch):
+        grid = ", ".join(map(str, case.grid)) + ("," if len(case.grid) == 1 else "")
+        return f"{part.entry}[({grid})](" + ", ".join([*case.buffers, *(f"{k}={v}" for k, v in case.constexprs.items())]) + ")"
+    if part.drive:
+        return describe(case, names)
+    given = [short(value) for value in case.args] + [f"{k}={short(value)}" for k, value in case.kwargs.items()]
+    return f"{case.call or part.entry}({', '.join(given)})"
+
+
 def _owner_row(loc: int, size: int) -> tuple[str, str]:
     return (str(loc % size), str(loc // size)) if loc >= 0 else ("none", "none")
 

@@ -83,6 +83,7 @@ class _Told:
     case: str = ""
     table: Table | None = None
     question: str = ""
+    aside: str = ""  # what holds for functions of other parts
 
 
 def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
@@ -115,8 +116,9 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
         case "passed":
             also = f"; it compiles for {TARGET}" if j.compiled else ""
             more = [f"{drawn.elsewhere} more can only be judged {_other(j.mode)}."] if drawn.elsewhere else []
-            right = f"Right on all {len(drawn.cases)} cases{also}."
-            return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]))
+            helped = f" beside the course's {_replaced(j)}" if j.own else ""
+            right = f"Right on all {len(drawn.cases)} cases{helped}{also}."
+            return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]), aside=_with_own(j, names))
     case = drawn.cases[j.shown.number]
     first = j.wrong.says if j.wrong else sentences.of_plain(*j.plain, names[j.shown.number]) if j.plain else _many(j, names)
     return _Told(
@@ -127,7 +129,35 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
         case=case_table.describe(case, names[j.shown.number]),
         table=case_table.of_shown(j, names[j.shown.number]),
         question=j.wrong.asks if j.wrong else _question(j, shown),
+        aside=_with_own(j, names),
     )
+
+
+def _replaced(judgement: Judgement) -> str:
+    return " and ".join(f"`{name}` ({part})" for name, part in judgement.beside.items())
+
+
+def _with_own(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
+    """Say what the answer does with the learner's own functions of other parts, if the course's stood in for them."""
+    own = judgement.own
+    if own is None:
+        return ""
+    if judgement.outcome != "passed":
+        return f"It was judged with the course's {_replaced(judgement)} in place of yours."
+    match own.why:
+        case "waits":
+            return f"Your own {_replaced(judgement)} is not finished yet."
+        case "does_not_load":
+            return f"But with your own: {sentences.of_load(own.trial.load_error, own.program)}"
+    shown, case = own.shown, own.drawn.cases[own.shown.number]
+    says = sentences.of_verdict(shown, own.trial, names[shown.number])
+    call = case_table.call(own.part, case, names[shown.number])
+    count = f"{len(own.failing)} of {len(own.verdicts)} cases"
+    return f"But with your own {_replaced(judgement)} {count} would fail, the smallest: {call}: {_lower(says)}"
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _diagnosis(judgement: Judgement) -> str | None:
@@ -162,6 +192,8 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
     # An overlong first sentence continues in the next line. Nothing is cut away.
     if told.second:
         lines += textwrap.wrap(told.second, WIDTH)
+    if told.aside:
+        lines += textwrap.wrap(told.aside, WIDTH)
     if judgement.nameless:
         lines += ["The machine is busy: which mistake it is was not found out. Check it again."]
     if told.table is not None:

@@ -103,8 +103,10 @@ def of_difference(found: Difference, names: Sequence[str] = ()) -> str:
     what = _capital(where or "the result")
     match found.what:
         case "kind":
+            if expected is None:
+                return f"{what} is {short(got)}; None is expected."
             if got is None:
-                return f"{what} is None: is there a return?"
+                return f"{what} is None; {_value_or_kind(expected)} is expected: does every way end in a return?"
             more = f" ({got.text})" if isinstance(got, Other) and got.text else ""
             return f"{what} is {article(kind(got))}{more}; {article(kind(expected))} is expected."
         case "length":
@@ -225,6 +227,10 @@ def _where(path: Sequence, names: Sequence[str]) -> str:
             case _:
                 where = f"`{argument(step, names)}`"
     return where
+
+
+def _value_or_kind(value: Any) -> str:
+    return repr(value) if isinstance(value, bool | int | float | str) else article(kind(value))
 
 
 def _of(found: Difference) -> str:
