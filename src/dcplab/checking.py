@@ -22,6 +22,7 @@ from dcplab.judge.judgement import Judgement
 from dcplab.judge.observed import observed
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result, sentences
+from dcplab.present.values import printable
 from dcplab.reference import ENDLESS_S, Reference, References
 from dcplab.sandbox import pool
 from dcplab.sandbox.attempts import MachineBusy, attempt, compiles
@@ -86,8 +87,8 @@ def _verdict(program: Program, reference: Reference, note: Note | None, trial: T
 
 
 def _alone(own: Judgement, reference: Reference, note: Note | None) -> Judgement:
-    """Judge an answer that did not pass once more, with the course's functions in place of the learner's own ones of other parts.
-    A part is worth its points whatever the parts are that it stands on."""
+    """Judge an answer that did not pass once more, with the course's functions in place of the learner's own of other
+    parts. A part is worth its points whatever the parts are that it stands on."""
     if own.why not in ("failed", "waits", "does_not_load"):
         return own
     program, beside = reference.key.beside(own.program)
@@ -153,14 +154,15 @@ def call(part: Part, program: Program, case: Case | Launch, mode: str, note: Not
     """
     trial = attempt([program], part, [pack(case)], mode, patience(part, mode), note)[0]
     if trial.load_error:
-        raise CourseError(sentences.of_load(trial.load_error, program))
+        raise CourseError(printable(sentences.of_load(trial.load_error, program)))
     record = trial.records.get(0)
     if record is None:
         raise CourseError(sentences.of_end(trial))
     if raised := record.get("raised"):
-        raise CourseError(f"It raised {raised['type']}: {raised['message']}{sentences.place(raised['line'], program)}")
+        where = sentences.place(raised["line"], program)
+        raise CourseError(printable(f"It raised {raised['type']}: {raised['message']}{where}"))
     outside = [sentences.of_event(event, ()) for event in record["events"] if event["kind"] == "outside"]
-    said = "\n".join([*outside, *sentences.of_notes(trial), *filter(None, [trial.stdout.rstrip()])])
+    said = printable("\n".join([*outside, *sentences.of_notes(trial), *filter(None, [trial.stdout.rstrip()])]))
     if not isinstance(case, Launch):
         return record["returned"], said
     written = record["written"]

@@ -18,13 +18,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dcplab import paths, progress
+from dcplab import front_end, paths, progress
 from dcplab.course import catalog
 from dcplab.errors import CourseError
 
 # JupyterLab's defaults for a learner. A learner's own changes in the settings editor win.
 OVERRIDES = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},  # seconds: what is on screen is soon on disk
     "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": False},  # a saved figure holds all of plotly.js: 5 MB
 }
 # Tools of instructors and authors, which would confuse a learner. nbgrader's alone takes seconds to import.
@@ -151,10 +152,12 @@ def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Se
     argv = [sys.executable, "-m", "jupyterlab", "--no-browser", "-y", "--log-level=WARN"]
     argv += [f"--ip={ip}", f"--port={port}", "--ServerApp.port_retries=0"]
     argv += [f"--ServerApp.root_dir={paths.root()}", f"--LabApp.app_settings_dir={settings}"]
+    argv += ["--LabApp.expose_app_in_browser=True"]  # a check saves the notebook, a reset fills a cell: dcplab.front_end
     argv += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     if hasattr(os, "getuid") and os.getuid() == 0:
         argv.append("--allow-root")
     env = os.environ | {
+        front_end.EXPOSED: "jupyterlab",
         "JUPYTER_TOKEN": token,  # in the environment: other users could read it on the command line
         "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [str(config), os.environ.get("JUPYTER_CONFIG_PATH")])),
         "JUPYTER_PREFER_ENV_PATH": "1",  # prefer this environment's kernel to one of the same name in the home folder

@@ -6,19 +6,22 @@ cells that were executed, in order of execution) and outside one (from the noteb
 
 from __future__ import annotations
 
+import contextlib
 import html
 import os
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from dcplab import checking, ended, mode, prediction, settings
+from dcplab import checking, ended, front_end, mode, prediction, settings
 from dcplab import progress as progress_file
 from dcplab.course import catalog
 from dcplab.course.model import CheckResult, Part
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract, unfinished
+from dcplab.notebook.runs import Judged, Run, judged
 from dcplab.present import check_result
 from dcplab.present.display import Shown
 from dcplab.sandbox import pool
@@ -48,7 +51,10 @@ def start(lab: str) -> Shown:
     here = mode.current()
     pool.warm(here.name)
     if shell := _shell():
-        shell.events.register("post_run_cell", _tell_of_a_lost_context)
+        for happens, tell in (("pre_run_cell", _note_the_cell), ("post_run_cell", _tell_of_a_lost_context)):
+            with contextlib.suppress(ValueError):
+                shell.events.unregister(happens, tell)
+            shell.events.register(happens, tell)
     done = progress_file.points(opened)
     versions = ", ".join(f"{name} {version}" for name, version in mode.versions().items())
     return Shown(
@@ -63,7 +69,9 @@ def check(part: str, seed: int | None = None) -> Checked | float:
     """Check your answer to a part. The result shows the seed that drew its inputs; pass that seed to get the same inputs
     again."""
     lab = catalog.of_part(part)
-    result = _judge(lab, part, seed)
+    if (shell := _shell()) is not None:
+        front_end.save()  # while the answer runs: afterwards the file tells whether the cell has changed
+    result = check_result.placed(_judge(lab, part, seed), _judged(shell, lab, lab.part(part)))
     progress_file.record(result)
     if says := _of_other_cases(result):
         print(says)
@@ -117,11 +125,15 @@ def reset(part: str) -> Shown:
     if shell is None:
         return Shown(notebook_reset.cell(lab, found.id))
     starter = lab.starter_cell(found.id)
-    shell.set_next_input(starter)  # the front end writes the file on disk and would overwrite our change
     progress_file.forget(lab.name, found.id)
-    return Shown(
-        f"The starter of {found.id} is in the cell below; your own cell is left as it is. {notebook_reset.ANEW}\n\n{starter}"
-    )
+    # The front end writes the file on disk and would overwrite our change.
+    if front_end.here():
+        front_end.fill(f"answer-{found.id}", found.id, starter)
+        where = f"{found.id} is its starter again, in its own cell: run it. Ctrl-Z in that cell brings your answer back."
+    else:
+        shell.set_next_input(starter)
+        where = f"The starter of {found.id} is in the cell below; your own cell is left as it is."
+    return Shown(f"{where} {notebook_reset.ANEW}\n\n{starter}")
 
 
 def progress() -> Shown:
@@ -189,9 +201,7 @@ def program_of(lab: catalog.Lab, part: Part) -> Program:
         from dcplab.notebook import reset as notebook_reset
 
         return notebook_reset.program(lab, part)
-    history = shell.history_manager
-    cells = [cell for cell in history.input_hist_raw if cell and cell.strip()]
-    found = extract(cells, part.names, folder=os.getcwd())
+    found = extract(shell.history_manager.input_hist_raw[1:], part.names, folder=os.getcwd())  # the first is [1]
     if found.problem and not found.unreadable:
         return replace(found, problem=_not_run(found.problem))
     return found
@@ -217,6 +227,34 @@ def _carried(part: Part, program: Program) -> Program:
     if taken := own.taken():
         print(f"With your own functions of {', '.join(taken)}.")
     return own.carry(program)
+
+
+_cells: dict[int, str] = {}  # number of a run -> id of its cell, since `start`
+
+
+def _note_the_cell(info: Any) -> None:
+    """Remember which cell is about to run, and as which number."""
+    if (cell := getattr(info, "cell_id", None)) and getattr(info, "store_history", False):
+        _cells[_shell().execution_count] = cell
+
+
+def _judged(shell: Any, lab: catalog.Lab, part: Part) -> Judged | None:
+    """Return which run of which cell a check has judged."""
+    from dcplab.notebook import reset as notebook_reset
+
+    history = shell.history_manager.input_hist_raw if shell else ()
+    runs = [Run(i, text, _cells.get(i, "")) for i, text in enumerate(history) if text]
+    try:
+        saved = notebook_reset.saved_cells(_open_notebook(lab) if shell else notebook_reset.path_of(lab))
+    except CourseError:  # nothing was saved, or what was cannot be read
+        saved = []
+    return judged(part.id, part.entry, runs, saved)
+
+
+def _open_notebook(lab: catalog.Lab) -> Path:
+    """Return the file of the notebook that this kernel serves: Jupyter names it, else the lab's own beside us."""
+    named = Path(os.environ.get("JPY_SESSION_NAME") or f"{lab.name}.ipynb")
+    return named if named.is_file() else Path.cwd() / named.name
 
 
 def _of_other_cases(result: CheckResult) -> str:

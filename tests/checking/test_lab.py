@@ -305,3 +305,43 @@ def test_a_slip_with_a_name_of_the_notebook_is_over_once_it_is_mended(course, sm
 def test_a_kernel_says_one_sentence_for_a_wrong_name(course, small, tmp_path):
     out, _ = execute(["from dcplab import lab", "lab.check('91z')"], tmp_path, DCPLAB_MODE="cpu")
     assert out[1] == "Lab 91_small has no part '91z'; it has 91a, 91b, 91c, 91d, 91e, 91f."
+
+
+def test_a_card_says_which_run_of_which_cell_it_is_about(course, small, tmp_path):
+    """A cell that has changed since it ran, one whose function has another name now, a second cell that defines it."""
+    reset.notebook(small)
+    folder = reset.path_of(small).parent
+    save = (
+        "import json; nb = json.load(open('91_small.ipynb'))\ncell = next(c for c in nb['cells'] if c['id'] == 'answer-91a')\n"
+    )
+    write = "json.dump(nb, open('91_small.ipynb', 'w'))"
+    out, _ = execute(
+        [
+            "import torch\nfrom dcplab import lab",  # [1]
+            RIGHT,
+            f"{save}cell['source'] = {RIGHT!r}\n{write}",
+            "lab.check('91a')",
+            f"{save}cell['source'] = {WRONG!r}\n{write}",
+            "lab.check('91a')",
+            WRONG,
+            "lab.check('91a')",
+            f"{save}nb['cells'].append(dict(cell, id='second', metadata={{}}))\n{write}",
+            "lab.check('91a')",
+        ],
+        folder,
+        DCPLAB_MODE="cpu",
+    )
+    assert "\n[2] was judged, seed " in out[3] and "cell" not in out[3].partition("Right on all")[2]
+    assert "The cell has changed since it ran as [2]: run it, then check again." in out[5] and out[5].count("passed") == 1
+    assert "\n[7] was judged, seed " in out[7] and "changed" not in out[7]
+    assert "2 cells of the notebook define it; judged was the one that ran last, as [7]." in out[9]
+
+
+def test_a_file_with_two_answers_is_said_to_have_them(notebook, capsys):
+    put(notebook, RIGHT)
+    assert main(["check", "91a"]) == 0 and "define it" not in capsys.readouterr().out
+    nb = nbformat.read(notebook, as_version=4)
+    nb.cells.append(new_code_cell(WRONG))
+    nbformat.write(nb, notebook)
+    assert main(["check", "91a"]) == 0
+    assert "2 cells of the notebook define it; judged was the last of them." in capsys.readouterr().out

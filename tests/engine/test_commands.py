@@ -62,7 +62,10 @@ def test_ranks_over_gloo_say_what_one_process_says(capfd):
         (["incident", "--size", "100", "--device", "cpu"], "is too small for this story"),
         (["incident", "--size", "3", "--device", "cpu"], "does not hold one page"),
         (["isolate", "--levels", "sideways"], "--levels takes below, above, full"),
-        (["isolate", "--only", "mixed"], "--only takes patches"),
+        *(
+            (["isolate", "--only", word], "--only takes patches, which are index_k_size, ckv_write, read, extend, assert, not")
+            for word in ("mixed", "foo", ",")
+        ),
         (["isolate", "--ranks", "gloo"], "one process"),
         (["isolate", "--resume", "--device", "cpu"], "--resume goes on with the rows of a --json FILE"),
     ],
@@ -175,7 +178,8 @@ def test_a_server_that_dies_costs_its_row_and_can_be_run_again(capsys, tmp_path,
     monkeypatch.setenv("DCPLAB_STATE", str(tmp_path / "state"))
     asked = ["isolate", *SMALL, "--only", "index_k_size", "-j", "2", "--json", str(table), "--html", str(page)]
     status, out, err = run(capsys, *asked)
-    assert status == 1 and "1 of 4 servers died" in err and "died: index_k_size, above: ended by SIGSEGV" in out
+    assert status == 1 and "1 of 4 servers died" in err and "died: above, all but index_k_size: ended by SIGSEGV" in out
+    assert "below, all patches: right" in err and "below, all but index_k_size: right" in err
     found = {(*r["defects"], r["level"]): r["outcome"]["verdict"] for r in json.loads(table.read_text())["runs"]}
     assert found == {
         ("index_k_size", "below"): "right",

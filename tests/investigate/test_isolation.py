@@ -54,6 +54,8 @@ def test_every_server_does_what_the_large_matrix_says(results):
 @pytest.mark.slow
 def test_what_is_predicted_is_scored_and_each_surprise_explained(results):
     assert investigate.score(EXPECTED, results).fraction == 1.0
+    long_words = {row: "Silent corruption" if verdict == "silent" else verdict for row, verdict in EXPECTED.items()}
+    assert investigate.score(long_words, results).fraction == 1.0, "the reports' word for it is taken too"
     naive = {row.id: "right" if row.patches else "silent" for row in investigate.matrix_rows()}
     score = investigate.score(naive, results)
     assert score.agreed == sum(naive[i] == v for i, v in EXPECTED.items()) and score.of == len(EXPECTED)

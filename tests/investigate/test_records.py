@@ -122,3 +122,25 @@ def test_what_is_asked_for_stands_in_no_name_that_a_learner_meets(run):
     shown = {name for thing in (investigate, case) for name in dir(thing) if not name.startswith("_")}
     assert not shown & {"truth", "truth_of", "figures", "record", "filled", "fault", "setup"}
     assert not any(callable(getattr(case, name, None)) for name in ("incident", "run"))
+
+
+@pytest.mark.parametrize(
+    "said, same",
+    [
+        ("silent", "silent corruption"),
+        ("0 of 3", "0/3"),
+        ("0 out of 3", "0/3"),
+        ("bf16", "bfloat16"),
+        ("torch.bfloat16", "bfloat16"),
+        ("2032248 bytes", "2032248"),
+        ("2 032 248", "2,032,248"),
+        ("2_032_248", "2032248"),
+    ],
+)
+def test_a_figure_counts_in_each_of_its_usual_forms(said, same):
+    assert records.plain(said) == records.plain(same)
+
+
+@pytest.mark.parametrize("said, other", [("0 of 3", "0/2"), ("3 of 0", "0/3"), ("right", "silent"), ("12 34", "1234")])
+def test_another_figure_is_another(said, other):
+    assert records.plain(said) != records.plain(other)

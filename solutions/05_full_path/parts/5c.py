@@ -35,16 +35,16 @@ def _ran(row: str) -> str:
 
 
 def _other_verdict(case: Case, got: Any, expected: str) -> str | None:
-    if str(got).strip().lower() == expected:
-        return None
-    from dcplab.investigate.isolation import VERDICTS
+    from dcplab.investigate.isolation import VERDICTS, short_verdict
 
-    row = case.args[0]
+    said, row = short_verdict(str(got)), case.args[0]
+    if said == expected:
+        return None
     if got is None:
         return f"The row {row!r} has no verdict yet."
-    if str(got).strip().lower() not in VERDICTS:
+    if said not in VERDICTS:
         return f"{got!r} is no verdict; there are {', '.join(VERDICTS)}."
-    return f"The row {row!r} is not {str(got).strip().lower()}."
+    return f"The row {row!r} is not {said}."
 
 
 def _matrix_table(case: Case, got: Any, expected: str) -> Table:

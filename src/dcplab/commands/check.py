@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab import checking, progress
     from dcplab.course import catalog
     from dcplab.errors import CourseError
-    from dcplab.notebook import reset
+    from dcplab.notebook import reset, runs
     from dcplab.present import check_result
 
     lab, part = catalog.place(args.lab, args.part)
@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError(f"There is no folder for {args.json}.")
     result = checking.check(key, program, seed=args.seed, note=lambda text: print(text, file=sys.stderr))
     if args.answer is None:
+        saved = reset.saved_cells(reset.path_of(lab))
+        result = check_result.placed(result, runs.judged(part.id, part.entry, (), saved))
         progress.record(result)
     text = json.dumps(result.to_json(), indent=1, ensure_ascii=False, default=str) + "\n"
     if args.json == "-":

@@ -28,10 +28,13 @@ HELP = "which patch fixes which symptom: every subset, run"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     from dcplab.commands.incident import server_arguments
+    from dcplab.engine.defects import PATCHES
 
     server_arguments(parser)
     parser.add_argument("--levels", default="below,above", metavar="A,B", help="of below, above, full (default: below,above)")
-    parser.add_argument("--only", metavar="A,B", help="vary these patches only and apply the others (default: all five)")
+    parser.add_argument(
+        "--only", metavar="A,B", help=f"vary these patches only, of {', '.join(PATCHES)}; apply the others (default: all five)"
+    )
     parser.add_argument(
         "--attend-all", action="store_true", help="attend to the long requests' bodies too, not only store them"
     )
@@ -60,9 +63,7 @@ def run(args: argparse.Namespace) -> int:
     levels = [word.strip() for word in args.levels.split(",") if word.strip()]
     if not levels or not set(levels) <= set(scenario.LEVELS):
         raise CourseError(f"--levels takes {', '.join(scenario.LEVELS)}, not {args.levels!r}.")
-    varied = switches.parse(args.only) if args.only else frozenset(switches.PATCHES)
-    if not varied <= set(switches.PATCHES):
-        raise CourseError(f"--only takes patches, which are {', '.join(switches.PATCHES)}.")
+    varied = frozenset(switches.PATCHES) if args.only is None else _patches(args.only)
     if args.resume and not args.json:
         raise CourseError("--resume goes on with the rows of a --json FILE, and none is given.")
     engine_options = options_of(args)
@@ -121,9 +122,18 @@ def run(args: argparse.Namespace) -> int:
     return 1 if dead else 0
 
 
+def _patches(words: str) -> frozenset[str]:
+    from dcplab.engine.defects import PATCHES
+    from dcplab.errors import CourseError
+
+    names = [word.strip() for word in words.split(",") if word.strip()]
+    if not names or not set(names) <= set(PATCHES):
+        raise CourseError(f"--only takes patches, which are {', '.join(PATCHES)}, not {words!r}.")
+    return frozenset(names)
+
+
 def _run(ends: Iterator[tuple[int, dict]], calls: list[dict]) -> Iterator[dict]:
     """Yield the rows as their servers end. Each is shown with an estimate of the time left, once there is one."""
-    from dcplab.engine import defects as switches
     from dcplab.engine import isolation
 
     began = time.monotonic()
@@ -133,7 +143,7 @@ def _run(ends: Iterator[tuple[int, dict]], calls: list[dict]) -> Iterator[dict]:
         left = (time.monotonic() - began) / count * (len(calls) - count)
         out = row["outcome"]
         said = f"{out['verdict']} ({out['why']})" if out["verdict"] == "died" else out["verdict"]
-        what = f"{row['level']}  {switches.spell(frozenset(row['defects']))}: {said}"
+        what = f"{row['level']}, {isolation.patches_of(row)}: {said}"
         print(
             f"{count}/{len(calls)}  {what}; {done['seconds']:.0f} s"
             + (f", about {_minutes(left)} left" if count < len(calls) else ""),

@@ -15,7 +15,8 @@ from dcplab.notebook.extract import Program, defined, same_code
 class Key:
     """A part's solution and starter as programs, and its bank of wrong answers.
 
-    ``others``: the names that the lab's other parts ask for, each with its part's id. ``solve(part)`` gives that part's solution.
+    ``others``: the names that the lab's other parts ask for, each with its part's id. ``solve(part)`` gives its
+    solution.
     """
 
     lab: str

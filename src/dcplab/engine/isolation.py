@@ -115,9 +115,16 @@ def as_text(rows: Sequence[Mapping[str, Any]], note: str) -> str:
     table = [tuple(marks.get(c, c) if i < len(switches.PATCHES) else c for i, c in enumerate(cells(r))) for r in rows]
     lines = [note, "Patches: + applied, . not.", "", *incident_report.grid(COLUMNS[:-1], [t[:-1] for t in table])]
     dead = [r for r in rows if r["outcome"]["verdict"] == "died"]
-    return "\n".join(
-        lines + [f"died: {switches.spell(frozenset(r['defects']))}, {r['level']}: {r['outcome']['why']}" for r in dead]
-    )
+    return "\n".join(lines + [f"died: {r['level']}, {patches_of(r)}: {r['outcome']['why']}" for r in dead])
+
+
+def patches_of(row: Mapping[str, Any]) -> str:
+    """The patches that a row's server has, in words: "no patch", "only read", "all but assert"."""
+    has = [name for name in switches.PATCHES if name not in row["defects"]]
+    lacks = [name for name in switches.PATCHES if name in row["defects"]]
+    if not has or not lacks:
+        return "no patch" if lacks else "all patches"
+    return f"all but {', '.join(lacks)}" if len(lacks) < len(has) else f"only {', '.join(has)}"
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dcplab.engine.configurator import ServerConfig, needed
 from dcplab.engine.space_tags import Space
 from dcplab.investigate import hidden_cases
-from dcplab.investigate.records import FIELDS, CheckedFigure, Value
+from dcplab.investigate.records import FIELDS, CheckedFigure, Value, plain
 
 NAMES = ("buffer", "op", "rank", "loc", "row", "rows_available")
 WRITERS = {"write_ckv", "write_index_k", "load_cpu_copy"}
@@ -157,9 +157,9 @@ _TAKEN_FOR = {
 
 
 def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None:
-    written = _plain(finding.written)
+    written = plain(finding.written)
     for other, says in _TAKEN_FOR.get(finding.key, ()):
-        if written == _plain(figures[other]) != _plain(figures[finding.key]):
+        if written == plain(str(figures[other])) != plain(str(figures[finding.key])):
             return says
     if finding.key == "bytes_outside" and written.isdigit():
         right, mine, ranks = int(figures["bytes_outside"]), int(written), int(figures["dcp_size"])

@@ -120,6 +120,12 @@ def ran(row: MatrixRow) -> Result:
     return _ran[row]
 
 
+def short_verdict(text: str) -> str:
+    """Return a verdict in the matrix's words. The reports write "silent corruption" for its "silent"."""
+    said = " ".join(text.lower().split())
+    return "silent" if said == "silent corruption" else said
+
+
 def known(rows: Sequence[MatrixRow]) -> list[Result]:
     """Return the results of those rows that this process has run."""
     return [_ran[row] for row in rows if row in _ran]
@@ -133,7 +139,7 @@ def _run(row: MatrixRow) -> Result:
         engine = Engine(SERVER, frozenset(PATCHES) - row.patches, Local(SERVER.dcp_size))
         out = scenario.story(engine, row.level, stored=True)
     fresh, long, again = (incident_report.counts(out, act) for act in ("fresh", "long", "again"))
-    verdict = "silent" if out.verdict == "silent corruption" else out.verdict
+    verdict = short_verdict(out.verdict)
     keys = f"{out.monitor.valid / out.monitor.selected:.2f}" if out.monitor.selected else "-"
     why = because(row.patches, verdict, out.largest_loc, SERVER.size + SERVER.page_size, fresh)
     return Result(row, verdict, fresh, long, again, out.largest_loc, keys, why)
@@ -189,11 +195,11 @@ def score(predictions: Mapping[str, str], results: Sequence[Result]) -> Score:
 
 
 def checked(predictions: Mapping[str, str]) -> dict[str, str]:
-    """Return predictions by row id, in lower case. Raises CourseError for an unknown row or verdict."""
+    """Return predictions by row id, in the words of `VERDICTS`. Raises CourseError for an unknown row or verdict."""
     if not isinstance(predictions, Mapping):
         raise CourseError(f"Predictions are a dict of row and verdict, not {type(predictions).__name__}.")
     ids = {row.id for row in matrix_rows()}
-    predicted = {str(k).strip(): str(v).strip().lower() for k, v in predictions.items() if v is not None}
+    predicted = {str(k).strip(): short_verdict(str(v)) for k, v in predictions.items() if v is not None}
     for row, verdict in predicted.items():
         if row not in ids:
             raise CourseError(f"The matrix has no row {row!r}; its rows are: {'; '.join(sorted(ids))}.")

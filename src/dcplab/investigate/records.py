@@ -214,13 +214,20 @@ def verify(record: str | Mapping[str, object], run: Incident) -> list[CheckedFig
     for f in FIELDS:
         value = written.get(f.key)
         text = "" if value is None or value is Ellipsis else str(value).strip()
-        outcome = "missing" if not text else "right" if _plain(text) == _plain(str(f.value(run))) else "wrong"
+        outcome = "missing" if not text else "right" if plain(text) == plain(str(f.value(run))) else "wrong"
         checked.append(CheckedFigure(f.key, outcome, text, f.what))
     return checked + [CheckedFigure(key, "unknown", str(written[key]), "") for key in written if key not in BY_KEY]
 
 
-def _plain(text: str) -> str:
-    """Normalise a figure: case, thousands separators, quotes, and spaces around commas and slashes do not count."""
+_SAME = {"silent": "silent corruption", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+
+
+def plain(text: str) -> str:
+    """Normalise a figure. Case, quotes, thousands separators and a unit do not count, nor which of its usual forms it has:
+    "0 of 3" is "0/3", "silent" is "silent corruption", "bf16" is "bfloat16"."""
     text = re.sub(r"\s+", " ", text.strip().strip("'\"").lower())
-    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).removeprefix("torch.")  # torch prints a dtype as torch.int64
+    text = re.sub(r"(?<=\d)[, _](?=\d{3}(?!\d))", "", text).removeprefix("torch.")  # torch prints a dtype as torch.int64
+    text = re.sub(r"^(\d+) bytes?$", r"\1", text)
+    text = re.sub(r"^(\d+) (?:out )?of (\d+)$", r"\1/\2", text)
+    text = _SAME.get(text, text)
     return re.sub(r"\s*([,/])\s*", r"\1", text)

@@ -50,9 +50,7 @@ class Judgement:
     nameless: bool = False  # the machine was too busy to look for the misconception
     compiled: bool = False  # compiled for sm_90, with or without a GPU
     refusal: Mapping[str, Any] | None = None
-    beside: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the course's functions that stood in for the learner's: their parts
+    beside: Mapping[str, str] = field(default_factory=dict)  # the course's functions that stood in: their parts
     own: Judgement | None = None  # the same answer with the learner's functions of those parts
 
     @property

@@ -111,6 +111,14 @@ def same_code(a: str, b: str, names: str | Sequence[str]) -> bool:
     return None not in first and first == second
 
 
+def defines(text: str, name: str) -> bool:
+    """Return True if a cell binds ``name``, or would if it could be read."""
+    try:
+        return any(name in s.binds for s in statements_of(plain_python(text), 1))
+    except _UNREADABLE:
+        return _mentions(text, name)
+
+
 def defined(source: str) -> list[str]:
     """Return the names of the functions and classes that a source defines at its top level, in order."""
     nodes = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]

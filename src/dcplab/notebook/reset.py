@@ -12,6 +12,7 @@ from dcplab.course.model import Part
 from dcplab.errors import CourseError
 from dcplab.notebook import backup
 from dcplab.notebook.extract import Program, extract
+from dcplab.notebook.runs import Saved
 
 ANEW = "Its points, hints and prediction start anew."
 
@@ -45,6 +46,16 @@ def code_cells(text: str, path: Path, way_out: str = "") -> list[str]:
     no notebook."""
     cells = _notebook(text, path, way_out).get("cells", [])
     return [_source(c) for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
+
+
+def saved_cells(path: Path) -> list[Saved]:
+    """Return the code cells of a notebook file, with their ids and parts. Raises CourseError if there is none to read."""
+    try:
+        cells = _notebook(path.read_text(encoding="utf-8-sig"), path)["cells"]
+    except (OSError, UnicodeDecodeError) as e:
+        raise CourseError(f"{path} cannot be read ({e}).") from e
+    code = [c for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
+    return [Saved(_source(c), str(c.get("id", "")), _answers(c)) for c in code]
 
 
 def cell(lab: Lab, identity: str) -> str:
@@ -86,11 +97,15 @@ def _answer_cell(nb: dict[str, Any], part: Part) -> int | None:
     """Return the index of the cell that is marked as the part's answer, else of the last cell that binds its entry."""
     cells = nb.get("cells", [])
     for i, c in enumerate(cells):
-        grade_id = c.get("metadata", {}).get("nbgrader", {}).get("grade_id") if isinstance(c, dict) else None
-        if grade_id == part.id:
+        if isinstance(c, dict) and _answers(c) == part.id:
             return i
     code = [i for i, c in enumerate(cells) if isinstance(c, dict) and c.get("cell_type") == "code"]
     return next((i for i in reversed(code) if extract([_source(cells[i])], part.entry).problem is None), None)
+
+
+def _answers(cell: dict[str, Any]) -> str:
+    """Return the part whose answer cell this is marked to be, or ""."""
+    return str(cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""))
 
 
 def _way_out(lab: Lab) -> str:

@@ -22,24 +22,20 @@ def of_shown(judgement: Judgement, names: Sequence[str]) -> Table | None:
     verdict, part = judgement.shown, judgement.part
     case, expected = judgement.drawn.cases[verdict.number], judgement.expected[verdict.number]
     record = judgement.trial.records.get(verdict.number, {})
-    raised = record.get("raised") or {}
+    raised, called = record.get("raised") or {}, call(part, case, names)
     match verdict.what:
         case "too_large":
-            return raised_row("too large", expected)
+            return raised_row("too large", expected, called)
         case "returned":
-            return raised_row(short(outcome_of(case, record)), f"a {verdict.fact}")
+            return raised_row(short(outcome_of(case, record)), f"a {verdict.fact}", called)
         case "raised_other":
-            return raised_row(sentences.of_exception(raised), f"a {verdict.fact}")
+            return raised_row(raised["type"], f"a {verdict.fact}", called)
         case "ended":
-            return raised_row("no end" if verdict.fact == "timeout" else "no result", expected)
-        case "fault" | "memory":
-            return raised_row(sentences.of_exception(raised), expected)
+            return raised_row("no end" if verdict.fact == "timeout" else "no result", expected, called)
         case "refused":
-            return raised_row("refused", expected)
-        case "name":
-            return raised_row("NameError", expected)
-        case "raised":
-            return raised_row(sentences.of_exception(raised)[:60], expected)
+            return raised_row("refused", expected, called)
+        case "fault" | "memory" | "name" | "raised":  # its words stand in the sentence
+            return raised_row(raised["type"], expected, called)
         case "touched" if verdict.fact["kind"] == "outside":
             element, last = str(verdict.fact["element"]), verdict.fact["size"] - 1
             header = ("buffer", "element touched", "elements there are")
@@ -86,11 +82,11 @@ def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] =
     return Table(header, tuple(rows), (_others(given, first_name) + more).strip())
 
 
-def raised_row(what: str, expected: Any) -> Table:
-    """Make the row of a call that ended in an exception, or that returned where an exception is asked for."""
+def raised_row(what: str, expected: Any, called: str) -> Table:
+    """Make the row of a call that ended in an exception, or that returned where an exception is asked for, under the call."""
     if expected is None:  # the part judges by rule and has no single right result
-        return Table(("yours",), ((what,),))
-    return Table(("yours", "expected"), ((what, expected if isinstance(expected, str) else short(expected)),))
+        return Table(("yours",), ((what,),), called)
+    return Table(("yours", "expected"), ((what, expected if isinstance(expected, str) else short(expected)),), called)
 
 
 def arguments(case: Case, names: Sequence[str]) -> dict[str, Any]:

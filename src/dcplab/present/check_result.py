@@ -6,7 +6,7 @@ import html
 import textwrap
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplab import mode as modes
@@ -15,7 +15,9 @@ from dcplab.course.model import CheckResult, Table
 from dcplab.course.trial import Trial
 from dcplab.judge.judgement import FAILED, Judgement
 from dcplab.notebook.extract import Program
+from dcplab.notebook.runs import Judged
 from dcplab.present import case_table, sentences
+from dcplab.present.values import printable
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
 WIDTH = 80
@@ -32,31 +34,53 @@ WORDS = {
 
 
 def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, lacks: Sequence[str] = ()) -> CheckResult:
-    """Put a judgement into words: the CheckResult with its message composed. ``lacks``: as in the CheckResult."""
+    """Put a judgement into words: the CheckResult with its message composed. ``lacks``: as in the CheckResult. What an answer
+    said is quoted without its escape codes."""
     part, names = judgement.part, _names(judgement)
     told = _told(judgement, names)
     share = 1.0 if judgement.outcome == "passed" else judgement.share
     points = part.points if share == 1.0 else round(part.points * share, 2)
+    table = told.table and replace(
+        told.table,
+        rows=tuple(tuple(map(printable, row)) for row in told.table.rows),
+        caption=printable(told.table.caption),
+    )
+    told = replace(told, table=table)
     return CheckResult(
         lab=judgement.key.lab,
         part=part.id,
         outcome=judgement.outcome,
         points=float(points),
         max_points=float(part.points),
-        message=_message(judgement, told, points, conditions(judgement.seed, judgement.mode, versions, lacks)),
+        message=printable(
+            _message(judgement, told, points, conditions(judgement.seed, judgement.mode, versions, lacks))
+        ),
         seed=judgement.seed,
         mode=judgement.mode,
         versions=versions,
         diagnosis=_diagnosis(judgement),
         question=told.question,
-        table=told.table,
-        case=told.case,
-        detail=_detail(judgement, names),
+        table=table,
+        case=printable(told.case),
+        detail=printable(_detail(judgement, names)),
         elapsed_s=elapsed_s,
         case_seed=judgement.case_seed,
         busy=judgement.why == "busy" or judgement.nameless,
         lacks=tuple(lacks),
     )
+
+
+def placed(found: CheckResult, judged: Judged | None) -> CheckResult:
+    """Add to a result's message which run of which cell was judged, and what about that may surprise."""
+    if judged is None:
+        return found
+    _, rest = _first(found.message)
+    lines, says = found.message.split("\n"), sentences.of_judged(judged)
+    at = len(lines) - len(rest.split("\n")) if rest else len(lines)
+    lines[at:at] = textwrap.wrap(says, WIDTH) if says else []
+    if judged.count:
+        lines[-2] = f"[{judged.count}] was judged, {lines[-2]}"
+    return replace(found, message="\n".join(lines))
 
 
 def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: float) -> CheckResult:

@@ -11,6 +11,7 @@ from dcplab.course.trial import Trial
 from dcplab.judge.compare import Difference, kind
 from dcplab.judge.verdict import Verdict
 from dcplab.notebook.extract import Program
+from dcplab.notebook.runs import Judged
 from dcplab.present.values import article, short
 from dcplab.sandbox.kernels.bounds_guard import sentence as outside
 
@@ -155,6 +156,20 @@ def _passed_over(notes: object) -> Iterator[str]:
             what, count = note
             if isinstance(what, str) and what in _PASSED_OVER and type(count) is int and 0 <= count < 1000:
                 yield _PASSED_OVER[what].format(count)
+
+
+def of_judged(judged: Judged) -> str:
+    """Say what about the judged cell may surprise, or nothing."""
+    if judged.changed:
+        return f"The cell has changed since it ran as [{judged.count}]: run it, then check again."
+    if judged.renamed:
+        return (
+            f"[{judged.count}] was judged. The same cell ran again as [{judged.renamed}], without the name that is asked for."
+        )
+    if judged.cells > 1:
+        which = f"the one that ran last, as [{judged.count}]" if judged.count else "the last of them"
+        return f"{judged.cells} cells of the notebook define it; judged was {which}."
+    return ""
 
 
 def of_load(error: Mapping[str, Any], program: Program) -> str:

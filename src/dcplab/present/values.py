@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
@@ -26,6 +27,16 @@ def short(value: Any, width: int = 60) -> str:
     if type(value) is dict:
         return _cut("{" + ", ".join(f"{k}: {short(v, width)}" for k, v in value.items()) + "}", width)
     return _cut(repr(value), width)
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]?")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """Return a text of a stranger's without what a terminal would obey: escape codes and control characters. Line ends and tabs
+    stay."""
+    return _CONTROLS.sub("", _ESCAPES.sub("", re.sub(r"\r\n?", "\n", text)))
 
 
 def article(name: str) -> str:
