@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 EXPOSED = "DCPLAB_FRONT_END"  # set to "jupyterlab" for the kernels of a JupyterLab whose scripts reach it
+PATIENCE_S = 2.0
 
 _CALLED_ONCE = """
 (() => {
@@ -34,10 +38,24 @@ def here() -> bool:
     return os.environ.get(EXPOSED) == "jupyterlab"
 
 
-def save() -> None:
-    """Ask for the notebook to be saved, without waiting for it."""
-    if here():
-        _run(_SAVE)
+def save(notebook: Path) -> Callable[[], None]:
+    """Ask for the notebook to be saved. Returns a function that waits until its file is newer, two seconds at most: a front
+    end may be busy."""
+    if not here():
+        return lambda: None
+    before = _changed(notebook)
+    _run(_SAVE)
+
+    def wait() -> None:
+        end = time.monotonic() + PATIENCE_S
+        while _changed(notebook) == before and time.monotonic() < end:
+            time.sleep(0.02)
+
+    return wait
+
+
+def _changed(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def fill(cell: str, part: str, text: str) -> None:

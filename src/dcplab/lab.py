@@ -21,7 +21,7 @@ from dcplab.course import catalog
 from dcplab.course.model import CheckResult, Part
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract, unfinished
-from dcplab.notebook.runs import Judged, Run, judged
+from dcplab.notebook.runs import CellRun, Judged, judged
 from dcplab.present import check_result
 from dcplab.present.display import Shown
 from dcplab.sandbox import pool
@@ -69,9 +69,11 @@ def check(part: str, seed: int | None = None) -> Checked | float:
     """Check your answer to a part. The result shows the seed that drew its inputs; pass that seed to get the same inputs
     again."""
     lab = catalog.of_part(part)
-    if (shell := _shell()) is not None:
-        front_end.save()  # while the answer runs: afterwards the file tells whether the cell has changed
-    result = check_result.placed(_judge(lab, part, seed), _judged(shell, lab, lab.part(part)))
+    notebook = _open_notebook(lab)
+    saved = front_end.save(notebook)  # while the answer runs: its file tells whether the cell has changed since it ran
+    result = _judge(lab, part, seed)
+    saved()
+    result = check_result.placed(result, _judged(notebook, lab.part(part)))
     progress_file.record(result)
     if says := _of_other_cases(result):
         print(says)
@@ -129,10 +131,10 @@ def reset(part: str) -> Shown:
     # The front end writes the file on disk and would overwrite our change.
     if front_end.here():
         front_end.fill(f"answer-{found.id}", found.id, starter)
-        where = f"{found.id} is its starter again, in its own cell: run it. Ctrl-Z in that cell brings your answer back."
-    else:
-        shell.set_next_input(starter)
-        where = f"The starter of {found.id} is in the cell below; your own cell is left as it is."
+        where = f"{found.id} is its starter again, in its own cell. Ctrl-Z in that cell brings your answer back."
+        return Shown(f"{where} {notebook_reset.ANEW}")
+    shell.set_next_input(starter)
+    where = f"The starter of {found.id} is in the cell below; your own cell is left as it is."
     return Shown(f"{where} {notebook_reset.ANEW}\n\n{starter}")
 
 
@@ -238,21 +240,27 @@ def _note_the_cell(info: Any) -> None:
         _cells[_shell().execution_count] = cell
 
 
-def _judged(shell: Any, lab: catalog.Lab, part: Part) -> Judged | None:
+def _judged(notebook: Path, part: Part) -> Judged | None:
     """Return which run of which cell a check has judged."""
     from dcplab.notebook import reset as notebook_reset
 
+    shell = _shell()
     history = shell.history_manager.input_hist_raw if shell else ()
-    runs = [Run(i, text, _cells.get(i, "")) for i, text in enumerate(history) if text]
+    runs = [CellRun(i, text, _cells.get(i, "")) for i, text in enumerate(history) if text]
     try:
-        saved = notebook_reset.saved_cells(_open_notebook(lab) if shell else notebook_reset.path_of(lab))
+        saved = notebook_reset.saved_cells(notebook)
     except CourseError:  # nothing was saved, or what was cannot be read
         saved = []
     return judged(part.id, part.entry, runs, saved)
 
 
 def _open_notebook(lab: catalog.Lab) -> Path:
-    """Return the file of the notebook that this kernel serves: Jupyter names it, else the lab's own beside us."""
+    """Return the file of the notebook that this kernel serves: Jupyter names it, else the lab's own beside us. Outside a kernel
+    it is the learner's."""
+    from dcplab.notebook import reset as notebook_reset
+
+    if _shell() is None:
+        return notebook_reset.path_of(lab)
     named = Path(os.environ.get("JPY_SESSION_NAME") or f"{lab.name}.ipynb")
     return named if named.is_file() else Path.cwd() / named.name
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dcplab.notebook.runs import Judged, Run, Saved, judged
+from dcplab.notebook.runs import CellRun, Judged, SavedCell, judged
 from dcplab.present import sentences
 
 ONE, TWO = "def owner(loc):\n    return 1", "def owner(loc):\n    return 2"
@@ -18,23 +18,27 @@ def of(runs, saved=()):
     "runs, saved, expected",
     [
         ([], [], None),
-        ([Run(1, OTHER)], [], None),
-        ([Run(3, ONE, ANSWER)], [], Judged(3)),
-        ([Run(3, ONE, ANSWER), Run(4, OTHER, "b")], [Saved(ONE, ANSWER, "1a")], Judged(3)),
+        ([CellRun(1, OTHER)], [], None),
+        ([CellRun(3, ONE, ANSWER)], [], Judged(3)),
+        ([CellRun(3, ONE, ANSWER), CellRun(4, OTHER, "b")], [SavedCell(ONE, ANSWER, "1a")], Judged(3)),
         # edited, and not run
-        ([Run(3, ONE, ANSWER)], [Saved(TWO, ANSWER, "1a")], Judged(3, changed=True)),
-        ([Run(3, ONE)], [Saved(TWO, ANSWER, "1a")], Judged(3, changed=True)),
-        ([Run(3, ONE, ANSWER)], [Saved(BROKEN, ANSWER, "1a")], Judged(3, changed=True)),
+        ([CellRun(3, ONE, ANSWER)], [SavedCell(TWO, ANSWER, "1a")], Judged(3, changed=True)),
+        ([CellRun(3, ONE)], [SavedCell(TWO, ANSWER, "1a")], Judged(3, changed=True)),
+        ([CellRun(3, ONE, ANSWER)], [SavedCell(BROKEN, ANSWER, "1a")], Judged(3, changed=True)),
         # the file is older than the run, or the cell is back at what once ran
-        ([Run(3, ONE, ANSWER), Run(5, TWO, ANSWER)], [Saved(ONE, ANSWER, "1a")], Judged(5)),
+        ([CellRun(3, ONE, ANSWER), CellRun(5, TWO, ANSWER)], [SavedCell(ONE, ANSWER, "1a")], Judged(5)),
         # the function has another name now
-        ([Run(3, ONE, ANSWER), Run(5, RENAMED, ANSWER)], [Saved(RENAMED, ANSWER, "1a")], Judged(3, renamed=5)),
+        ([CellRun(3, ONE, ANSWER), CellRun(5, RENAMED, ANSWER)], [SavedCell(RENAMED, ANSWER, "1a")], Judged(3, renamed=5)),
         # a second cell
-        ([Run(3, ONE, ANSWER), Run(5, TWO, "b")], [Saved(ONE, ANSWER, "1a"), Saved(TWO, "b")], Judged(5, cells=2)),
-        ([Run(3, TWO), Run(5, ONE)], [Saved(ONE, ANSWER, "1a"), Saved(TWO, "b")], Judged(5, cells=2)),
+        (
+            [CellRun(3, ONE, ANSWER), CellRun(5, TWO, "b")],
+            [SavedCell(ONE, ANSWER, "1a"), SavedCell(TWO, "b")],
+            Judged(5, cells=2),
+        ),
+        ([CellRun(3, TWO), CellRun(5, ONE)], [SavedCell(ONE, ANSWER, "1a"), SavedCell(TWO, "b")], Judged(5, cells=2)),
         # a file alone
-        ([], [Saved(OTHER), Saved(ONE, ANSWER, "1a")], Judged(0)),
-        ([], [Saved(ONE, ANSWER, "1a"), Saved(TWO, "b")], Judged(0, cells=2)),
+        ([], [SavedCell(OTHER), SavedCell(ONE, ANSWER, "1a")], Judged(0)),
+        ([], [SavedCell(ONE, ANSWER, "1a"), SavedCell(TWO, "b")], Judged(0, cells=2)),
     ],
 )
 def test_what_is_judged(runs, saved, expected):

@@ -122,8 +122,8 @@ def ran(row: MatrixRow) -> Result:
 
 def short_verdict(text: str) -> str:
     """Return a verdict in the matrix's words. The reports write "silent corruption" for its "silent"."""
-    said = " ".join(text.lower().split())
-    return "silent" if said == "silent corruption" else said
+    word = " ".join(text.lower().split())
+    return "silent" if word == "silent corruption" else word
 
 
 def known(rows: Sequence[MatrixRow]) -> list[Result]:

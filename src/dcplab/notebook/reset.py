@@ -12,7 +12,7 @@ from dcplab.course.model import Part
 from dcplab.errors import CourseError
 from dcplab.notebook import backup
 from dcplab.notebook.extract import Program, extract
-from dcplab.notebook.runs import Saved
+from dcplab.notebook.runs import SavedCell
 
 ANEW = "Its points, hints and prediction start anew."
 
@@ -48,14 +48,14 @@ def code_cells(text: str, path: Path, way_out: str = "") -> list[str]:
     return [_source(c) for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
 
 
-def saved_cells(path: Path) -> list[Saved]:
+def saved_cells(path: Path) -> list[SavedCell]:
     """Return the code cells of a notebook file, with their ids and parts. Raises CourseError if there is none to read."""
     try:
         cells = _notebook(path.read_text(encoding="utf-8-sig"), path)["cells"]
     except (OSError, UnicodeDecodeError) as e:
         raise CourseError(f"{path} cannot be read ({e}).") from e
     code = [c for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
-    return [Saved(_source(c), str(c.get("id", "")), _answers(c)) for c in code]
+    return [SavedCell(_source(c), str(c.get("id", "")), _answers(c)) for c in code]
 
 
 def cell(lab: Lab, identity: str) -> str:

@@ -13,7 +13,7 @@ from dcplab.notebook.extract import defines
 
 
 @dataclass(frozen=True)
-class Run:
+class CellRun:
     """One execution of a cell: its number, as in ``[7]``, the cell's text then, and the cell's id ("" if unknown)."""
 
     count: int
@@ -22,7 +22,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedCell:
     """A code cell of a notebook file. ``part``: the part whose answer cell it is, or ""."""
 
     text: str
@@ -44,7 +44,7 @@ class Judged:
     cells: int = 1
 
 
-def judged(part: str, name: str, runs: Sequence[Run], saved: Sequence[Saved]) -> Judged | None:
+def judged(part: str, name: str, runs: Sequence[CellRun], saved: Sequence[SavedCell]) -> Judged | None:
     """Return what defines ``name``, the entry of ``part``, now: by the runs of a kernel, in order, or by a file alone if there
     are none. None if nothing does."""
     here = [cell for cell in saved if defines(cell.text, name)]
