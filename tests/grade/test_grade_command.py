@@ -350,7 +350,7 @@ def test_two_with_one_seed_are_told(seeded, tmp_path, capsys):
     ]
     found = {row["student"]: row["parts"][0] for row in json.loads(out.read_text())}
     assert {name: part["case_seed"] for name, part in found.items()} == seeds | dict.fromkeys(("eva", "fay", "gil"))
-    assert "The answer is about the cases of seed 7000002." in found["bob"]["message"]
+    assert "about the cases of seed 7000002, " in found["bob"]["message"]
     assert {part["outcome"] for part in found.values()} == {"passed"}
     read = {line["student"]: line for line in csv.DictReader(table.open(newline=""))}
     assert (read["cay"]["case_seed"], read["cay"]["same_cases_as"]) == ("7000001", "ann")

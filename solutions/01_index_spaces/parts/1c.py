@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from dcplab.course import luck
 from dcplab.course.cases import again, numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
@@ -36,6 +37,12 @@ def _localize_rows(case: Case, got: Any, expected: Any) -> Table:
     return entries_that_differ(LOC_HEADER, lambda i: owner_and_row(locs[i], dcp_size), got, expected, caption)
 
 
+def _but(source: str) -> str | None:
+    if not luck.asks_no_sign(source):
+        return None
+    return "But it never asks for the sign: rank D-1 takes -1 for its own, and it stays -1 only because // rounds down."
+
+
 PART = Part(
     id="1c",
     entry="localize",
@@ -58,4 +65,5 @@ PART = Part(
         because="Of the four only 8 leaves no remainder by 4, and 8 is the third of rank 0's locs: row 2.",
         choices=("[0, 1, 2, 2]", "[-1, -1, 8, -1]", "[-1, -1, 2, -1]", "[2]"),
     ),
+    but=_but,
 )

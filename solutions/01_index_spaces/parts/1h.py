@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from dcplab.course import luck
 from dcplab.course.cases import again
 from dcplab.course.model import Buf, Launch, Part, Prediction, Table
 from dcplab.course.seeded import Draw
@@ -61,6 +62,14 @@ def _kernel_rows(case: Launch, got: Any, expected: Any) -> Table:
     )
 
 
+def _but(source: str) -> str | None:
+    if luck.masks_nothing(source):
+        return "But no load or store has a mask: the lanes past the end repeat the work of another. Two that differ would race."
+    if luck.asks_no_sign(source):
+        return "But it never asks for the sign: padding stays -1 only by how % and // treat a negative number here."
+    return None
+
+
 PART = Part(
     id="1h",
     entry="localize_page_table_kernel",
@@ -90,4 +99,5 @@ PART = Part(
         ),
         choices=("-1", "0", "1", "7"),
     ),
+    but=_but,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dcplab.course import luck
 from dcplab.course.model import Case, Part, Prediction
 from dcplab.course.seeded import Draw
 
@@ -27,6 +28,12 @@ def _extend_cases(draw: Draw) -> list[Case]:
         served("draft", "the draft, high locs", 7, [two], 8, 3, draft=3, high=True),
         served("all", "all three at once, four ranks", 8, [three, again], 8, 4, chunk=19, draft=3, high=True),
     ]
+
+
+def _but(source: str) -> str | None:
+    if not luck.calls(source, "draft_path", "merge"):
+        return None
+    return "But the draft merges D equal outputs: the words are right, and its LSE is log2(D) too large for whoever reads it."
 
 
 PART = Part(
@@ -63,4 +70,5 @@ PART = Part(
         ),
         choices=("wrong words", "right words, more slowly", "a crash", "nothing at all"),
     ),
+    but=_but,
 )

@@ -119,6 +119,8 @@ class Part:
     ``launch(*args)``, for a kernel: makes the Launch for `lab.run` from a learner's own arguments.
     ``seed_of(got)``, for answers about cases that only their learner has: reads the seed of these cases from the returned
     value.
+    ``but(source)`` reads a passing answer. It returns a sentence on what is right in it by luck, which begins with "But", or
+    None.
     ``timeout_s``: seconds that an answer has for all cases, processor time and sleep together. A GPU doubles them.
     """
 
@@ -144,6 +146,7 @@ class Part:
     carries: bool = False
     also: tuple[str, ...] = ()
     seed_of: Callable[[Any], Any] | None = None
+    but: Callable[[str], str | None] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

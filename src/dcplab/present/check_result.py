@@ -17,10 +17,17 @@ from dcplab.judge.judgement import FAILED, Judgement
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
 from dcplab.present import case_table, sentences
-from dcplab.present.values import printable
+from dcplab.present.values import printable, short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
-WIDTH = 80
+WIDTH, FIRST_PRINTED = 80, 40
+# The left edge is seen from afar, by colour and by form. The colours are the theme's own.
+EDGE = "8px double var(--jp-error-color1,currentColor)"
+EDGES = {
+    "passed": "8px solid var(--jp-success-color1,currentColor)",
+    "not_attempted": "8px dotted var(--jp-border-color1,currentColor)",
+    "error": "8px dotted var(--jp-warn-color1,currentColor)",
+}
 MARKS = {"passed": "✓", "not_attempted": "○", "error": "?"}
 WORDS = {
     "passed": "passed",
@@ -52,9 +59,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, 
         outcome=judgement.outcome,
         points=float(points),
         max_points=float(part.points),
-        message=printable(
-            _message(judgement, told, points, conditions(judgement.seed, judgement.mode, versions, lacks))
-        ),
+        message=printable(_message(judgement, told, points, conditions(_seed(judgement), judgement.mode, versions, lacks))),
         seed=judgement.seed,
         mode=judgement.mode,
         versions=versions,
@@ -89,7 +94,7 @@ def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: floa
     says = f"The checker failed over this answer ({type(error).__name__}: {error})."
     judgement = Judgement(key, key.solution, seed, mode, "error", "checker")
     versions = modes.versions()
-    message = _message(judgement, _Told(says), 0.0, conditions(seed, mode, versions))
+    message = _message(judgement, _Told(says), 0.0, conditions(_seed(judgement), mode, versions))
     detail = "".join(traceback.format_exception(error))
     worth = float(key.part.points)
     where = (key.lab, key.part.id, "error", 0.0, worth, message, seed, mode, versions)
@@ -142,7 +147,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             more = [f"{drawn.elsewhere} more can only be judged {_other(j.mode)}."] if drawn.elsewhere else []
             helped = f" beside the course's {_replaced(j)}" if j.own else ""
             right = f"Right on all {len(drawn.cases)} cases{helped}{also}."
-            return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]), aside=_with_own(j, names))
+            return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]), aside=_with_own(j, names) or _by_luck(j))
     case = drawn.cases[j.shown.number]
     first = j.wrong.says if j.wrong else sentences.of_plain(*j.plain, names[j.shown.number]) if j.plain else _many(j, names)
     return _Told(
@@ -178,6 +183,11 @@ def _with_own(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
     call = case_table.call(own.part, case, names[shown.number])
     count = f"{len(own.failing)} of {len(own.verdicts)} cases"
     return f"But with your own {_replaced(judgement)} {count} would fail, the smallest: {call}: {_lower(says)}"
+
+
+def _by_luck(judgement: Judgement) -> str:
+    part = judgement.part
+    return (part.but(judgement.program.source) or "") if part.but else ""
 
 
 def _lower(text: str) -> str:
@@ -228,10 +238,9 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
         lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
     if judgement.trial and (printed := judgement.trial.stdout.rstrip()):
         count = printed.count("\n") + 1
-        lines += [f'It printed {count} line{"s" * (count > 1)}, which lab.explain("{part.id}") shows.']
-    seed = judgement.case_seed
-    whose = [f"The answer is about the cases of seed {seed}."] if seed is not None else []
-    lines += ["", *whose, under]
+        first = short(printed.lstrip().splitlines()[0], FIRST_PRINTED)
+        lines += [f'It printed {count} line{"s" * (count > 1)}, which lab.explain("{part.id}") shows. The first: {first}']
+    lines += ["", under]
     return "\n".join([*lines, f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"])
 
 
@@ -283,10 +292,16 @@ def _other(mode: str) -> str:
     return "on a GPU" if mode == "cpu" else "in the interpreter"
 
 
-def conditions(seed: int, mode: str, versions: Mapping[str, str], lacks: Sequence[str] = ()) -> str:
+def _seed(judgement: Judgement) -> str:
+    """Name the seed that decided: the one of the learner's own cases, else the one that drew the inputs."""
+    own = judgement.case_seed
+    return f"seed {judgement.seed}" if own is None else f"about the cases of seed {own}"
+
+
+def conditions(seed: str, mode: str, versions: Mapping[str, str], lacks: Sequence[str] = ()) -> str:
     """Name the conditions of a result: no CPU result passes for a GPU result, no open room for a closed one."""
     where = f"GPU ({modes.current().device})" if mode == "gpu" else "CPU (Triton interpreter)"
-    known = [f"seed {seed}", where, *(f"{k} {versions[k]}" for k in ("torch", "triton") if k in versions)]
+    known = [seed, where, *(f"{k} {versions[k]}" for k in ("torch", "triton") if k in versions)]
     return ", ".join([*known, *(f"without {piece}" for piece in lacks)])
 
 
@@ -299,18 +314,20 @@ def as_html(found: CheckResult) -> str:
     it."""
     first, rest = _first(found.message)
     mark = MARKS.get(found.outcome, "✗")
-    rest = rest.rpartition("\n")[0]  # the last line repeats the heading
+    rest, _, small = rest.rpartition("\n")[0].rpartition("\n")  # the last line repeats the heading
     above, body, below = rest, "", ""
     if found.table is not None:
         above, _, below = rest.partition("\n".join(_lines(found.table)))
         body = _table_html(found.table)
     return (
-        '<div style="border:1px solid var(--jp-border-color1,currentColor);border-left-width:6px;padding:.5em .8em;'
+        '<div style="border:1px solid var(--jp-border-color1,currentColor);padding:.5em .8em;'
+        f"border-left:{EDGES.get(found.outcome, EDGE)};"
         'color:var(--jp-content-font-color1,inherit);max-width:52em">'
         f"<div><strong>{mark} {html.escape(found.part)} {WORDS[found.outcome]}</strong>, "
         f"{found.points:g} of {found.max_points:g} points</div>"
         f'<div style="font-weight:600;margin:.3em 0">{html.escape(first)}</div>'
-        f"{_paragraphs(above)}{body}{_paragraphs(below)}</div>"
+        f"{_paragraphs(above)}{body}{_paragraphs(below)}"
+        f'<div style="font-size:85%;opacity:.7">{html.escape(small)}</div></div>'
     )
 
 
