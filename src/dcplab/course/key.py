@@ -11,6 +11,10 @@ from dcplab.course.model import Case, Launch, Part, Wrong
 from dcplab.notebook.extract import Program, defined, same_code
 
 
+def _no_others(part: str) -> Program:
+    raise KeyError(part)
+
+
 @dataclass(frozen=True)
 class Key:
     """A part's solution and starter as programs, and its bank of wrong answers.
@@ -25,7 +29,7 @@ class Key:
     starter: Program
     wrong: Sequence[tuple[Wrong, Program]] = field(default=())
     others: Mapping[str, str] = field(default_factory=dict)
-    solve: Callable[[str], Program] | None = None
+    solve: Callable[[str], Program] = _no_others
 
     def bank(self, outcome: str) -> list[tuple[Wrong, Program]]:
         """Return the wrong answers of this part that must get ``outcome``."""
