@@ -68,6 +68,7 @@ def _preload(mode: str) -> None:
             from triton.backends.nvidia.driver import CudaUtils
 
             CudaUtils()
+    enclose.prepare(mode, settings.sandbox())
     import dcplab.sandbox.child  # noqa: F401
 
 

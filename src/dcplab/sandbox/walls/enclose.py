@@ -34,6 +34,16 @@ def lacks(allowed: Allowances) -> list[str]:
     return missing
 
 
+def prepare(mode: str, asked: str) -> None:
+    """Look up what does not depend on a child, once in the process that children are forked from."""
+    allowed = allowances(mode, asked)
+    _libraries()
+    _open_to_all(allowed.read)
+    landlock.abi()
+    if seccomp.possible():
+        seccomp.program(allowed.processes, allowed.calls)
+
+
 def enclose(allowed: Allowances, own: Sequence[str], folders: Sequence[str]) -> None:
     """Confine this process for good. ``own``: folders that it may change. ``folders``: of notebooks, whose modules it may
     import. Raises OSError if the kernel has a piece and refuses it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import struct
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _KILL, _ERROR, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 _NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24  # where they stand in what a filter reads; of arguments the low half
+_ME = 0xFFFFFFFE
 _CLONE_THREAD, _X32 = 0x10000, 0x40000000
 
 
@@ -29,18 +31,20 @@ def enter(processes: bool, calls: Iterable[str] = ()) -> None:
 
     A call that tells of another process by its id is refused but for this process (0, or its own id).
     """
-    code = _program(processes, frozenset(calls), os.getpid())
+    code = program(processes, tuple(calls)).replace(_line(_EQUAL, _ME, yes=1), _line(_EQUAL, os.getpid(), yes=1))
     lines = ctypes.create_string_buffer(code, len(code))
     given = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(lines))
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
     libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.create_string_buffer(given, len(given)))
 
 
-def _program(processes: bool, calls: frozenset[str], me: int) -> bytes:
+@functools.cache
+def program(processes: bool, calls: tuple[str, ...]) -> bytes:
+    """Return the filter, with ``_ME`` where a process's own id belongs."""
     lines: list[bytes] = []
 
     def line(code: int, value: int, yes: int = 0, no: int = 0) -> None:
-        lines.append(struct.pack("=HBBI", code, yes, no, value))
+        lines.append(_line(code, value, yes, no))
 
     line(_LOAD, _ARCH)
     line(_EQUAL, AUDIT_ARCH or 0, yes=1)
@@ -59,7 +63,7 @@ def _program(processes: bool, calls: frozenset[str], me: int) -> bytes:
         line(_EQUAL, NUMBERS[name], no=5)
         line(_LOAD, (_FIRST, _SECOND)[argument])
         line(_EQUAL, 0, yes=2)
-        line(_EQUAL, me, yes=1)
+        line(_EQUAL, _ME, yes=1)
         line(_RETURN, _ERROR | errno.EPERM)
         line(_RETURN, _ALLOW)
     if not processes:
@@ -69,3 +73,7 @@ def _program(processes: bool, calls: frozenset[str], me: int) -> bytes:
         line(_RETURN, _ERROR | errno.EPERM)
     line(_RETURN, _ALLOW)
     return b"".join(lines)
+
+
+def _line(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, yes, no, value)
