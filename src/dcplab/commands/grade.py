@@ -78,11 +78,24 @@ def run(args: argparse.Namespace) -> int:
     if args.json == "-":
         sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
     print(_summary([finished[i] for i in sorted(finished)], seed), file=out)
+    for path in changed:
+        print(f"{_printable(path)} changed while the run went on: its row is about what was read first.", file=out)
     if missing := {piece for row in finished.values() for part in row["parts"] for piece in part.get("lacks", ())}:
         print(f"Answers ran without {' and '.join(sorted(missing))}: see SECURITY.md.", file=out)
     for line in _shared([finished[i] for i in sorted(finished)]):
         print(line, file=out)
     return 0
+
+
+def _note_changes(finished: dict[int, dict]) -> list[str]:
+    """Return the paths whose file is another than the one that was read, and say so in their rows."""
+    from dcplab.grade import grader, read
+
+    changed = [row for row in finished.values() if row["digest"] and read.digest_of(Path(row["path"])) != row["digest"]]
+    for row in changed:
+        if grader.CHANGED not in row["message"]:
+            row["message"] = f"{row['message']} {grader.CHANGED}".strip()
+    return [row["path"] for row in changed]
 
 
 def _goes_on(args: argparse.Namespace, rows: int) -> str:
@@ -124,13 +137,13 @@ def _earlier(path: Path) -> dict[str, dict]:
 
 
 def _unchanged(row: dict | None, path: Path, seed: int) -> dict | None:
-    import hashlib
+    from dcplab.grade import read
 
     if row is None or row["seed"] != seed or not path.is_file():
         return None
     if any(part.get("busy") for part in row["parts"]):  # the machine was; it may have time now
         return None
-    return row if hashlib.sha256(path.read_bytes()).hexdigest() == row["digest"] else None
+    return row if read.digest_of(path) == row["digest"] else None
 
 
 def _line(row: dict) -> str:

@@ -14,12 +14,13 @@ from dcplab.course.catalog import Lab
 from dcplab.course.key import Key
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
-from dcplab.grade.read import Submission, read
+from dcplab.grade.read import Submission, digest_of, read
 from dcplab.grade.rows import GradeRow, student_of
 from dcplab.notebook.extract import extract
 from dcplab.present import check_result
 from dcplab.reference import References
 
+CHANGED = "The file changed while the run went on: this row is about what was read first."
 Keys = Mapping[str, Sequence[Key]]  # a lab's name -> the keys of its parts, in order
 
 
@@ -51,11 +52,12 @@ def grade_all(
     ``workers``: answers that run at a time. The threads of this process only wait for children.
     """
     stop, kept = threading.Event(), References()
+    submitted = [_read(path, keys) for path in found]  # before the first answer runs
     pool = ThreadPoolExecutor(workers)
     try:
         waiting = {
-            pool.submit(_grade_one, path, keys, GradingRun(seed, kept, stop), started): place
-            for place, path in enumerate(found)
+            pool.submit(_grade_one, submission, keys, GradingRun(seed, kept, stop), started): place
+            for place, submission in enumerate(submitted)
         }
         for future in as_completed(waiting):
             yield waiting[future], future.result()
@@ -64,15 +66,25 @@ def grade_all(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _grade_one(path: Path, keys: Keys, run: GradingRun, started: Callable[[Path], None]) -> GradeRow:
-    started(path)
+def _read(path: Path, keys: Keys) -> Submission:
     try:
-        labs = [(name, [key.part.id for key in of], [key.part.entry for key in of]) for name, of in keys.items()]
-        return grade(read(path, labs), keys, run)
+        return read(path, [(name, [key.part.id for key in of], [key.part.entry for key in of]) for name, of in keys.items()])
+    except Exception as error:
+        return Submission(path, "error", _failed(error))
+
+
+def _grade_one(submission: Submission, keys: Keys, run: GradingRun, started: Callable[[Path], None]) -> GradeRow:
+    started(submission.path)
+    try:
+        return grade(submission, keys, run)
     except CourseError:
         raise  # the checker itself is missing: no row could be trusted
     except Exception as error:
-        return GradeRow(str(path), "error", message=f"The grader failed ({type(error).__name__}: {error}).", seed=run.seed)
+        return GradeRow(str(submission.path), "error", message=_failed(error), seed=run.seed)
+
+
+def _failed(error: Exception) -> str:
+    return f"The grader failed ({type(error).__name__}: {error})."[:500]
 
 
 def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
@@ -90,8 +102,13 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
         parts.append(grade_part(key, submission.cells, run.seed, str(path.parent), run.kept))
     points = float(sum(result.points for result in parts))
     busy = [part.part for part in parts if part.busy and part.outcome == "error"]
-    said = f"Not judged, for the machine was busy: {', '.join(busy)}. --resume tries again." if busy else ""
-    return GradeRow(**common, status="graded", lab=lab, points=points, max_points=worth, parts=tuple(parts), message=said)
+    said = [f"Not judged, for the machine was busy: {', '.join(busy)}. --resume tries again."] if busy else []
+    if (named := next((name for name in keys if name in (path.stem, path.absolute().parent.name)), lab)) != lab:
+        said.append(f"It holds {lab}, and was handed in as {named}.")
+    if digest_of(path) != submission.digest:
+        said.append(CHANGED)
+    more = dict(points=points, max_points=worth, parts=tuple(parts), message=" ".join(said))
+    return GradeRow(**common, status="graded", lab=lab, **more)
 
 
 def grade_part(key: Key, cells: Sequence[str], seed: int, folder: str | None, kept: References | None = None) -> CheckResult:

@@ -8,7 +8,7 @@ no_notebooks    a folder without a notebook in it
 empty           a file without a byte, or a notebook without a cell
 unreadable      not text, not JSON, or JSON that ends too early
 not_a_notebook  JSON, but not of a notebook; or another kind of file
-too_big         over ``LIMIT_BYTES``
+too_big         over ``LIMIT_BYTES``, ``CELLS`` or ``CODE``
 unknown_lab     a notebook in which no lab of this course is recognised
 error           the grader itself failed; says how
 """
@@ -26,6 +26,7 @@ from pathlib import Path
 
 UNGRADED = ("missing", "no_notebooks", "empty", "unreadable", "not_a_notebook", "too_big", "unknown_lab", "error")
 LIMIT_BYTES = 256_000_000
+CELLS, CODE = 2_000, 2_000_000  # code cells of a notebook, and their characters
 SKIPPED_FOLDERS = {".ipynb_checkpoints", "__pycache__", "node_modules"}
 
 
@@ -82,6 +83,15 @@ def read(path: Path, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -
     return Submission(path, found.status, found.message, found.lab, found.cells, hashlib.sha256(data).hexdigest())
 
 
+def digest_of(path: Path) -> str:
+    """Return the digest of a file as it is now; "" if it cannot be read."""
+    try:
+        with path.open("rb") as f:
+            return hashlib.file_digest(f, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
 def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> Submission:
     """Return the submission in a file's bytes."""
     if not data.strip():
@@ -105,6 +115,9 @@ def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequ
     if not cells:
         return Submission(path, "empty", "A notebook without a cell.")
     code = tuple(_source(cell) for cell in cells if cell.get("cell_type") == "code")
+    if len(code) > CELLS or sum(map(len, code)) > CODE:
+        says = f"{len(code):,} code cells with {sum(map(len, code)):,} characters; at most {CELLS:,} and {CODE:,} are read."
+        return Submission(path, "too_big", says)
     lab = recognise(nb, cells, code, path, list(labs))
     if lab is None:
         return Submission(path, "unknown_lab", "No lab of this course is recognised in it.", None, code)

@@ -18,7 +18,10 @@ from dcplab.paths import PACKAGES
 
 _PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # the body of these cell magics is ordinary Python
 _UNREADABLE = (SyntaxError, RecursionError, MemoryError, ValueError)  # errors of the parser
-_MAGIC = re.compile(r"^\s*[%!?]|\?\s*$|=\s*[%!]|\A\s*(?:>>>|In \[|[ \t])", re.MULTILINE)  # IPython must translate such a cell
+_MAGIC = re.compile(
+    r"^[ \t]*[%!?]|\?[ \t]*$|=[ \t]*[%!]|\A\s*(?:>>>|In \[|[ \t])", re.MULTILINE
+)  # IPython must translate such a cell
+CELL_SIZE = 60_000  # characters of a cell that is read
 _PATIENCE = 1_000_000  # magics times characters: IPython reads a cell anew for each of its magics
 _BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.TryStar, ast.With, ast.Match)
 
@@ -49,12 +52,11 @@ def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None
     statements: list[Statement] = []
     unreadable: str | None = None
     for number, text in enumerate(cells, 1):
-        try:
-            text = plain_python(text)
-            found = statements_of(text, number)
-        except _UNREADABLE as e:
+        found, error = _read(text, number)
+        if error is not None:
+            text = text[:CELL_SIZE]
             if here := next((name for name in names if _mentions(text, name)), None):
-                line, why = getattr(e, "lineno", 1), getattr(e, "msg", "it is nested too deeply")
+                line, why = getattr(error, "lineno", 1), getattr(error, "msg", None) or str(error) or "it is nested too deeply"
                 unreadable = f"Line {line} of the cell with `{here}` cannot be read: {why}."
             continue
         if any(s.binds & set(names) for s in found):
@@ -68,7 +70,17 @@ def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None
     return _assemble(needed(statements, names), entry, folder)
 
 
-@functools.lru_cache(512)  # every part of a lab reads the same cells
+@functools.lru_cache(512)  # every part of a lab reads the same cells, and a failure is as dear as a success
+def _read(text: str, number: int) -> tuple[Sequence[Statement], Exception | None]:
+    """Return a cell's statements, or the error that the parser raises."""
+    if len(text) > CELL_SIZE:
+        return (), ValueError(f"a cell may have {CELL_SIZE:,} characters, this one has {len(text):,}")
+    try:
+        return statements_of(plain_python(text), number), None
+    except _UNREADABLE as e:
+        return (), e.with_traceback(None)
+
+
 def plain_python(text: str) -> str:
     """Return a cell without its magics and shell lines, line numbers kept. Raises SyntaxError if the rest is no Python."""
     text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))  # count lines as the parser does
@@ -88,7 +100,7 @@ def plain_python(text: str) -> str:
         known = first[2:].split(maxsplit=1)[0] if first[2:].strip() else ""
         return "\n" * (before.count("\n") + 1) + plain_python(body) if known in _PYTHON_CELL_MAGICS else ""
     text = re.sub(
-        r"^(\s*)%(?:time|prun)[ \t]+(?=\S)", r"\1", text, flags=re.MULTILINE
+        r"^([ \t]*)%(?:time|prun)[ \t]+(?=\S)", r"\1", text, flags=re.MULTILINE
     )  # what they time is Python, and may bind
     try:
         text = TransformerManager().transform_cell(text)
@@ -160,7 +172,9 @@ def _calls_ipython(node: ast.stmt) -> bool:
 
 def _mentions(text: str, entry: str) -> bool:
     return bool(
-        re.search(rf"^\s*(?:async\s+)?(?:def|class)\s+{re.escape(entry)}\b|^{re.escape(entry)}\s*=", text, re.MULTILINE)
+        re.search(
+            rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(entry)}\b|^{re.escape(entry)}[ \t]*=", text, re.MULTILINE
+        )
     )
 
 

@@ -21,6 +21,7 @@ from dcplab.present.values import printable, short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
 WIDTH, FIRST_PRINTED = 80, 40
+SAID, CELL, DETAIL = 2_000, 400, 200_000  # characters of a sentence, of a table's cell and of the details
 # The left edge is seen from afar, by colour and by form. The colours are the theme's own.
 EDGE = "8px double var(--jp-error-color1,currentColor)"
 EDGES = {
@@ -44,15 +45,9 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, 
     """Put a judgement into words: the CheckResult with its message composed. ``lacks``: as in the CheckResult. What an answer
     said is quoted without its escape codes."""
     part, names = judgement.part, _names(judgement)
-    told = _told(judgement, names)
+    told = _fit(_told(judgement, names))
     share = 1.0 if judgement.outcome == "passed" else judgement.share
     points = part.points if share == 1.0 else round(part.points * share, 2)
-    table = told.table and replace(
-        told.table,
-        rows=tuple(tuple(map(printable, row)) for row in told.table.rows),
-        caption=printable(told.table.caption),
-    )
-    told = replace(told, table=table)
     return CheckResult(
         lab=judgement.key.lab,
         part=part.id,
@@ -65,9 +60,9 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, 
         versions=versions,
         diagnosis=_diagnosis(judgement),
         question=told.question,
-        table=table,
-        case=printable(told.case),
-        detail=printable(_detail(judgement, names)),
+        table=told.table,
+        case=told.case,
+        detail=printable(_detail(judgement, names), DETAIL),
         elapsed_s=elapsed_s,
         case_seed=judgement.case_seed,
         busy=judgement.why == "busy" or judgement.nameless,
@@ -91,7 +86,7 @@ def placed(found: CheckResult, judged: Judged | None) -> CheckResult:
 def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: float) -> CheckResult:
     """Word the result of an answer over which the checker itself failed. Only this part is affected, and the message says
     so."""
-    says = f"The checker failed over this answer ({type(error).__name__}: {error})."
+    says = printable(f"The checker failed over this answer ({type(error).__name__}: {error}).", SAID)
     judgement = Judgement(key, key.solution, seed, mode, "error", "checker")
     versions = modes.versions()
     message = _message(judgement, _Told(says), 0.0, conditions(_seed(judgement), mode, versions))
@@ -113,6 +108,15 @@ class _Told:
     table: Table | None = None
     question: str = ""
     aside: str = ""  # what holds for functions of other parts
+
+
+def _fit(told: _Told) -> _Told:
+    """Return the pieces with what an answer said in them cut, and without what steers a terminal."""
+    texts = {name: printable(text, SAID) for name, text in vars(told).items() if isinstance(text, str)}
+    if (table := told.table) is not None:
+        rows = tuple(tuple(printable(cell, CELL) for cell in row) for row in table.rows)
+        table = replace(table, rows=rows, caption=printable(table.caption, SAID))
+    return replace(told, **texts, table=table)
 
 
 def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:

@@ -30,12 +30,14 @@ def short(value: Any, width: int = 60) -> str:
 
 
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]?")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
-def printable(text: str) -> str:
-    """Return a text of a stranger's without what a terminal would obey: escape codes and control characters. Line ends and tabs
-    stay."""
+def printable(text: str, most: int = 1 << 20) -> str:
+    """Return a text of a stranger's, at most so many characters of it, without what a terminal would obey: escape codes,
+    control characters, what turns a line round. Line ends and tabs stay."""
+    if len(text) > most:
+        text = f"{text[:most]} ... ({len(text) - most:,} more characters)"
     return _CONTROLS.sub("", _ESCAPES.sub("", re.sub(r"\r\n?", "\n", text)))
 
 

@@ -1,0 +1,1 @@
+from smallcourse import course, judged, ready, small  # noqa: F401 - fixtures

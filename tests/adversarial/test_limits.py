@@ -1,0 +1,39 @@
+"""Each limit is reached, costs its own answer, and is told."""
+
+import pytest
+
+GOOD = "\n    mine = (locs >= 0) & (locs % dcp_size == dcp_rank)\n    return torch.where(mine, locs // dcp_size, -1)\n"
+HEAD = "import os, threading, time\ndef localize(locs, dcp_rank, dcp_size):\n    "
+GREEDY = {
+    "memory": ("kept = [bytearray(1 << 28) for _ in range(99)]", "crashed", "more memory than it may have"),
+    "open files": ("kept = [os.open('.', os.O_RDONLY) for _ in range(999)]", "crashed", "Too many open files"),
+    "threads": (
+        "threading.stack_size(1 << 16); [threading.Thread(target=time.sleep, args=(9,)).start() for _ in range(600)]; time.sleep(9)",
+        "crashed",
+        "more threads or processes than it may have",
+    ),
+    "bytes in files": (
+        "for i in range(99): open(f'f{i}', 'wb').write(bytes(1 << 26))\n    time.sleep(9)",
+        "crashed",
+        "more into files than it may",
+    ),
+    "bytes in files without a name": (
+        "kept = []\n    for i in range(99):\n        kept.append(open(f'f{i}', 'wb')); kept[-1].write(bytes(1 << 26)); os.remove(f'f{i}')\n"
+        "    time.sleep(9)",
+        "crashed",
+        "more into files than it may",
+    ),
+    "one file": ("open('f', 'wb').write(bytes(1 << 29)); open('f', 'ab').write(bytes(9))", "crashed", ""),
+    "processor time": ("while True: pass", "timeout", "it did not end"),
+}
+
+
+@pytest.mark.parametrize("what", GREEDY)
+def test_a_limit_is_reached_and_told(judged, monkeypatch, what):
+    from dcplab.course import drawn
+
+    body, outcome, says = GREEDY[what]
+    monkeypatch.setattr(drawn, "patience", lambda part, mode: 2.0 if what == "processor time" else 20.0)
+    found = judged("91a", HEAD + body + GOOD)
+    assert (found.outcome, found.points) == (outcome, 0) and says in found.message, found.message
+    assert judged("91a", HEAD + "pass" + GOOD).outcome == "passed"
