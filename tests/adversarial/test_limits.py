@@ -5,7 +5,7 @@ import pytest
 GOOD = "\n    mine = (locs >= 0) & (locs % dcp_size == dcp_rank)\n    return torch.where(mine, locs // dcp_size, -1)\n"
 HEAD = "import os, threading, time\ndef localize(locs, dcp_rank, dcp_size):\n    "
 GREEDY = {
-    "memory": ("kept = [bytearray(1 << 28) for _ in range(99)]", "crashed", "more memory than it may have"),
+    "memory": ("kept = bytearray(3 << 30)", "crashed", "more memory than it may have"),
     "open files": ("kept = [os.open('.', os.O_RDONLY) for _ in range(999)]", "crashed", "Too many open files"),
     "threads": (
         "threading.stack_size(1 << 16); [threading.Thread(target=time.sleep, args=(9,)).start() for _ in range(600)]; time.sleep(9)",

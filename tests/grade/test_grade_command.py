@@ -355,3 +355,28 @@ def test_two_with_one_seed_are_told(seeded, tmp_path, capsys):
     read = {line["student"]: line for line in csv.DictReader(table.open(newline=""))}
     assert (read["cay"]["case_seed"], read["cay"]["same_cases_as"]) == ("7000001", "ann")
     assert (read["bob"]["case_seed"], read["bob"]["same_cases_as"], read["gil"]["case_seed"]) == ("7000002", "", "")
+
+
+def test_a_lab_handed_in_under_another_s_name_is_said(tmp_path, solved):
+    place = put(tmp_path, "submitted/cat/92_other/92_other.ipynb", solved)
+    keys = {**grader.keys_of(catalog.labs()), "92_other": ()}
+    ((_, row),) = grader.grade_all([place], keys, seed=1)
+    assert row.status == "graded" and "was handed in as 92_other" in row.message
+
+
+def test_a_file_that_changes_while_the_run_goes_on_is_named(tmp_path, solved):
+    first, second = put(tmp_path, "ann.ipynb", solved), put(tmp_path, "zoe.ipynb", solved)
+
+    def change(path):
+        second.write_text("{}")
+
+    rows = {row.path: row for _, row in grader.grade_all([first, second], grader.keys_of(catalog.labs()), 1, started=change)}
+    one, other = rows[str(first)], rows[str(second)]
+    assert one.points == other.points > 0, "what was handed in counts, whatever became of it"
+    assert not one.message and grader.CHANGED in other.message
+
+
+def test_it_does_not_grade_with_walls_opened_for_a_diagnosis(tmp_path, solved, monkeypatch, capsys):
+    monkeypatch.setenv("DCPLAB_SANDBOX", "no-landlock")
+    assert cli.main(["grade", str(put(tmp_path, "ann.ipynb", solved))]) == 2
+    assert "opens the walls around answers" in capsys.readouterr().err

@@ -74,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
         print("Stopping; what runs now ends within its time limit. " + _goes_on(args, len(finished)), file=sys.stderr)
         raise
     finally:  # after Ctrl-C too: graded rows are kept, and --resume continues there
+        changed = _note_changes(finished)
         _save(args, finished, labs, only_json=len(finished) < len(found))
     if args.json == "-":
         sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))

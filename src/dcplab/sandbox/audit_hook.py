@@ -1,8 +1,7 @@
 """Puts friendly guard rails into a child: an answer that reaches for the solutions, the network or a process is refused.
 
-This is not a jail. Python cannot confine code in its own process, and a hostile answer gets round an audit hook. Whoever grades
-strangers runs the grader as a separate user (see the workshop's notes). The rails keep an honest answer, or one written by an
-assistant, from passing without learning.
+They explain, and the kernel refuses (`sandbox.walls`): Python cannot confine code in its own process, and a hostile answer gets
+round an audit hook. The rails keep an honest answer, or one written by an assistant, from passing without learning.
 """
 
 from __future__ import annotations
