@@ -8,7 +8,8 @@ GREEDY = {
     "memory": ("kept = bytearray(3 << 30)", "crashed", "more memory than it may have"),
     "open files": ("kept = [os.open('.', os.O_RDONLY) for _ in range(999)]", "crashed", "Too many open files"),
     "threads": (
-        "threading.stack_size(1 << 16); [threading.Thread(target=time.sleep, args=(9,)).start() for _ in range(600)]; time.sleep(9)",
+        "threading.stack_size(1 << 16)\n    "
+        "[threading.Thread(target=time.sleep, args=(9,)).start() for _ in range(600)]; time.sleep(9)",
         "crashed",
         "more threads or processes than it may have",
     ),
@@ -18,7 +19,8 @@ GREEDY = {
         "more into files than it may",
     ),
     "bytes in files without a name": (
-        "kept = []\n    for i in range(99):\n        kept.append(open(f'f{i}', 'wb')); kept[-1].write(bytes(1 << 26)); os.remove(f'f{i}')\n"
+        "kept = []\n    for i in range(99):\n"
+        "        kept.append(open(f'f{i}', 'wb')); kept[-1].write(bytes(1 << 26)); os.remove(f'f{i}')\n"
         "    time.sleep(9)",
         "crashed",
         "more into files than it may",

@@ -11,7 +11,8 @@ from dcplab import paths
 
 DOORS = {
     "open": "def attack():\n    return open(TARGET).read(20)",
-    "os.open beside a folder": "import os\ndef attack():\n    return os.read(os.open(TARGET.lstrip('/'), 0, dir_fd=os.open('/', 0o10000000)), 20)",
+    "os.open beside a folder": "import os\ndef attack():\n"
+    "    return os.read(os.open(TARGET.lstrip('/'), 0, dir_fd=os.open('/', 0o10000000)), 20)",
     "torch.from_file": "def attack():\n    return torch.from_file(TARGET, size=4, dtype=torch.uint8).tolist()",
     "its place in /proc": "import os\ndef attack():\n    return open('/proc/self/root' + TARGET).read(20)",
     "a link": "import os\ndef attack():\n    os.symlink(TARGET, 'there')\n    return open('there').read(20)",

@@ -11,14 +11,16 @@ WAYS = {
     "open": "def attack():\n    open(TARGET, 'a').write('x')\n    return 'done'",
     "remove": "import os\ndef attack():\n    os.remove(TARGET)\n    return 'done'",
     "rename": "import os\ndef attack():\n    os.rename(TARGET, 'mine')\n    return 'done'",
-    "put another in its place": "import os\ndef attack():\n    open('mine', 'w').write('x')\n    os.replace('mine', TARGET)\n    return 'done'",
+    "put another in its place": "import os\ndef attack():\n    open('mine', 'w').write('x')\n"
+    "    os.replace('mine', TARGET)\n    return 'done'",
     "truncate": "import os\ndef attack():\n    os.truncate(TARGET, 0)\n    return 'done'",
     "chmod": "import os\ndef attack():\n    os.chmod(TARGET, 0)\n    return 'done'",
     "chown": "import os\ndef attack():\n    os.chown(TARGET, 1, 1)\n    return 'done'",
     "utime": "import os\ndef attack():\n    os.utime(TARGET, (0, 0))\n    return 'done'",
     "setxattr": "import os\ndef attack():\n    os.setxattr(TARGET, 'user.x', b'x')\n    return 'done'",
     "torch's zip writer": "def attack():\n    torch._C.PyTorchFileWriter(TARGET).write_end_of_file()\n    return 'done'",
-    "a file beside it": "import os\ndef attack():\n    open(os.path.dirname(TARGET) + '/new.py', 'w').write('x')\n    return 'done'",
+    "a file beside it": "import os\ndef attack():\n"
+    "    open(os.path.dirname(TARGET) + '/new.py', 'w').write('x')\n    return 'done'",
 }
 
 

@@ -144,3 +144,11 @@ def test_a_figure_counts_in_each_of_its_usual_forms(said, same):
 @pytest.mark.parametrize("said, other", [("0 of 3", "0/2"), ("3 of 0", "0/3"), ("right", "silent"), ("12 34", "1234")])
 def test_another_figure_is_another(said, other):
     assert records.plain(said) != records.plain(other)
+
+
+def test_a_seed_that_no_list_of_shared_cases_would_show_is_none():
+    from dcplab.investigate.diagnose_by_rule import seed_sentence
+
+    assert seed_sentence(0) is None and seed_sentence(2**63 - 1) is None
+    for seed in (-5, 2**63, 2**70, True, 1.0, "7", None):
+        assert "is no seed" in seed_sentence(seed)

@@ -1,8 +1,8 @@
 """Runs in the disposable child: answers on inputs. Each outcome is sent back as bytes as soon as it is known.
 
 The child never holds an expected value. Its records say what an answer returned, raised or touched, and the parent decides
-whether that is right. An answer can replace functions of this process and forge its record: it can then claim what it could have computed
-otherwise, and hide what it touched, but no value that it does not know. SECURITY.md says what that means part by part.
+whether that is right. An answer can replace functions of this process and forge its record: it can then claim what it could
+have computed otherwise, and hide what it touched, but no value that it does not know. SECURITY.md says what that means.
 """
 
 from __future__ import annotations
