@@ -18,13 +18,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from dcplab import ended, paths, settings
 
-# One call a line. The process is killed with its parent: PR_SET_PDEATHSIG (1), SIGKILL (9).
-_CODE = """
-import ctypes, importlib, json, os, sys
-ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+# If the parent's thread ends, the system kills the process: PR_SET_PDEATHSIG (1), SIGKILL (9).
+_WITH_PARENT = "import ctypes; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)\n"
+_CALLS = """
+import importlib, json, os, sys
 calls = os.fdopen(os.dup(0))
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 for line in calls:
@@ -37,6 +38,26 @@ for line in calls:
 _MARK = b"\x1e"
 
 
+def python(
+    code: str,
+    words: Sequence[str] = (),
+    env: Mapping[str, str | None] | None = None,
+    before: Sequence[str] = (),
+    **popen: Any,
+) -> subprocess.Popen[Any]:
+    """Start a Python that finds this course, in a process group of its own, on ``code`` with the arguments ``words``.
+
+    It is killed with the thread that starts it, which must outlive it. ``env`` and ``before``: see `PythonProcess`.
+    """
+    changed = {**os.environ, "PYTHONPATH": paths.python_path(), **(env or {})}
+    return subprocess.Popen(
+        [*before, sys.executable, "-c", _WITH_PARENT + code, *words],
+        env={name: value for name, value in changed.items() if value is not None},
+        start_new_session=True,
+        **popen,
+    )
+
+
 class PythonProcess:
     """A Python beside this one, in its own process group. It makes calls until it dies or is closed.
 
@@ -45,17 +66,9 @@ class PythonProcess:
     """
 
     def __init__(self, env: Mapping[str, str | None] | None = None, before: Sequence[str] = ()):
-        changed = {**os.environ, "PYTHONPATH": paths.python_path(), **(env or {})}
         self._errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(
-            [*before, sys.executable, "-c", _CODE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={name: value for name, value in changed.items() if value is not None},
-            start_new_session=True,
-            bufsize=0,
-        )
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0)
+        self.process = python(_CALLS, (), env, before, **pipes)
 
     def call(
         self, module: str, function: str, args: Mapping | None = None, timeout_s: float = 240.0, last: bool = True

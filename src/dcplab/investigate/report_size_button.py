@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextvars
 import functools
 import html
-import os
 import runpy
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from dcplab import ended, mode, paths
+from dcplab import ended, mode, subprocess_call
 from dcplab.errors import CourseError
 from dcplab.present.text_with_table import PRE, Words
 
@@ -41,11 +40,7 @@ def command(defects: str = "unpatched") -> tuple[list[str], str]:
     return ["incident", "--defects", defects, *(REPORT if gpu else TOY)], what
 
 
-# When the kernel dies, the system kills the server too: PR_SET_PDEATHSIG (1), SIGKILL (9).
-_LAUNCH = (
-    "import ctypes, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); from dcplab.investigate import report_size_button; "
-    "report_size_button.launched(sys.argv[1:])"
-)
+_LAUNCH = "import sys; from dcplab.investigate import report_size_button; report_size_button.launched(sys.argv[1:])"
 
 
 def launched(words: Sequence[str]) -> None:
@@ -66,16 +61,8 @@ class Job:
 
     def __init__(self, words: Sequence[str], says: Callable[[str], None]):
         self.stopped = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCH, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env={**os.environ, "PYTHONPATH": paths.python_path()},
-            start_new_session=True,
-        )
+        pipes = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._process = subprocess_call.python(_LAUNCH, words, text=True, errors="replace", **pipes)
         self._says, self._errors = says, []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

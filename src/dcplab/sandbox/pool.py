@@ -34,6 +34,7 @@ from dcplab.sandbox.walls import enclose
 from dcplab.sandbox.watch import STUCK, Limits, ServerLost, Watch, hear, records
 
 _SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|APIKEY", re.IGNORECASE)  # variables that no answer needs to read
+QUIET_S = 2.0  # a start that takes no longer is not worth a line
 START_S = 180.0  # enough for a first import of torch from a cold disk
 FILES_BYTES = 512 << 20  # in all its files together
 SPARE_S = 5  # beyond the limit, at which the watcher stops a child; the kernel's own limit is for a watcher without a processor
@@ -175,7 +176,7 @@ class _Server:
         with self.sending:
             if self.ready:
                 return
-            self.control.settimeout(0.3)
+            self.control.settimeout(QUIET_S)
             try:
                 said = self._first_word()
                 if said is None:
