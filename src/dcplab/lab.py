@@ -24,6 +24,7 @@ from dcplab.notebook.extract import Program, extract, unfinished
 from dcplab.notebook.runs import CellRun, Judged, judged
 from dcplab.present import check_result
 from dcplab.present.display import Shown
+from dcplab.present.table import columns
 from dcplab.sandbox import pool
 
 __all__ = ["check", "explain", "hint", "mine", "predict", "progress", "reset", "run", "start"]
@@ -155,9 +156,7 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
             best = f"{min(known.get('best', 0), p.points):g} of {p.points:g}"
             rows.append((p.id, p.title, mark, best, str(known.get("attempts", "")), str(known.get("hints", "")), predicted))
     header = ("part", "title", "", "points", "attempts", "hints", "prediction")
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in [header, *rows]]
-    return Shown("\n".join(lines), _board_html(header, rows))
+    return Shown("\n".join(columns([header, *rows])), _board_html(header, rows))
 
 
 def predict(part: str, answer: str | None = None) -> Any:

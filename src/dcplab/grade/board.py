@@ -14,6 +14,7 @@ from pathlib import Path
 from dcplab.course.catalog import Lab
 from dcplab.course.model import OUTCOMES
 from dcplab.grade.read import UNGRADED
+from dcplab.present.table import columns
 
 STUCK_AFTER = 3  # failed checks of one part
 TOP = 5  # misconceptions on the board
@@ -87,7 +88,7 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
         ideas.update({str(part.get("diagnosis")) for part in parts.values()} & says.keys())
         rows.append((name, f"{len(done)} of {len(lab.parts)}", f"{points:g}", now or "", str(attempts or ""), state))
     lines = [f"{lab.name}: {len(rows)} of {len(learners)} learners"]
-    lines += _aligned([("learner", "parts", "points", "now at", "tries", ""), *rows])
+    lines += columns([("learner", "parts", "points", "now at", "tries", ""), *rows])
     if idle:
         lines += [f"Not begun: {len(idle) if anonymous else ', '.join(idle)}"]
     if stuck:
@@ -161,11 +162,6 @@ def _json_files(folder: Path) -> Iterator[Path]:
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(f for f in folders if f not in (".git", ".venv", "node_modules", "backups", "jupyter"))
         yield from (Path(here, name) for name in sorted(files) if name.endswith(".json") and name != "progress.last.json")
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _number(value) -> float:

@@ -17,6 +17,7 @@ from dcplab.judge.judgement import FAILED, Judgement
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
 from dcplab.present import case_table, sentences
+from dcplab.present.table import columns
 from dcplab.present.values import printable, short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
@@ -356,9 +357,7 @@ def _lines(table: Table) -> list[str]:
     caption = textwrap.wrap(table.caption, WIDTH) if table.caption else []
     if not table.rows:
         return caption
-    rows = [table.header, *table.rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.header))]
-    return caption + ["  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
+    return caption + [f"  {line}" for line in columns([table.header, *table.rows], right=True)]
 
 
 def _table_html(table: Table) -> str:

@@ -8,13 +8,19 @@ from html import escape
 from dcplab.course.model import Table
 
 
+def columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
+    """Align the cells of rows in columns, to the left or to the right. Returns a line a row."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    side = str.rjust if right else str.ljust
+    return ["  ".join(side(cell, w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
 def to_text(table: Table) -> str:
     """Align columns to the right, with a rule below the header."""
-    lines = [table.header, *table.rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(table.header))]
-    drawn = ["  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]
+    widths = [max(map(len, cells)) for cells in zip(table.header, *table.rows, strict=True)]
+    head, *body = columns([table.header, *table.rows], right=True)
     rule = "  ".join("-" * w for w in widths)
-    return "\n".join([*([table.caption] if table.caption else []), drawn[0], rule, *drawn[1:]])
+    return "\n".join([*([table.caption] if table.caption else []), head, rule, *body])
 
 
 def every(tables: Sequence[Table], selected: int | None = None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from dcplab.course.model import Table
 from dcplab.present.display import Shown
+from dcplab.present.table import columns, to_html
 
 # JupyterLab breaks the lines of a plain pre between any two letters.
 PRE = '<pre style="white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere">'
@@ -26,17 +27,8 @@ class Told(Shown):
     def __init__(self, head: str, header: Sequence[str], rows: Sequence[Sequence], note: str):
         self.head, self.note = head, note
         self.table = Table(tuple(header), tuple(tuple(str(cell) for cell in row) for row in rows))
-        super().__init__("\n".join([head, "", *_grid(self.table), "", note]))
+        super().__init__("\n".join([head, "", *columns([self.table.header, *self.table.rows]), "", note]))
 
     def _repr_html_(self) -> str:
-        from dcplab.present.table import to_html  # imported here, so that a grader needs no plotly
-
         table = f'<div style="overflow-x:auto">{to_html(self.table)}</div>'
         return f"<p>{html.escape(self.head)}</p>{table}<p>{html.escape(self.note)}</p>"
-
-
-def _grid(table: Table) -> list[str]:
-    """Align columns to the left."""
-    lines = [table.header, *table.rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(table.header))]
-    return ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]
