@@ -226,3 +226,36 @@ def owner_rank(loc, dcp_size):
         return loc % dcp_size
     owners = [x % dcp_size for x in loc.flatten().tolist()]
     return torch.tensor(owners, dtype=loc.dtype, device=loc.device).reshape(loc.shape)
+
+# %% 1a reverse
+# says: The ranks are counted from the last one: loc 0 goes to rank 0.
+# asks: In which order do the ranks take turns?
+def owner_rank(loc, dcp_size):
+    return dcp_size - 1 - loc % dcp_size
+
+# %% 1a blocks
+# says: Each rank gets one long stretch of locs; they go out by turns, one at a time.
+# asks: Who stores loc 1, if rank 0 stores loc 0?
+def owner_rank(loc, dcp_size):
+    n = loc.numel() if isinstance(loc, torch.Tensor) else 1
+    return loc // max(n // dcp_size, 1)
+
+# %% 1a min
+# says: All later locs go to the last rank: after it rank 0 has its turn.
+# asks: Whose turn is it after the last rank's?
+def owner_rank(loc, dcp_size):
+    return min(loc, dcp_size - 1) if isinstance(loc, int) else loc.clamp(max=dcp_size - 1)
+
+# %% 1a list-2
+# says: It goes through the locs one by one; one number, and a table, are locs too.
+# asks: What does a loop do with a tensor that has no dimension, or two?
+# outcome: crashed
+def owner_rank(loc, dcp_size):
+    return [l % dcp_size for l in loc] if not isinstance(loc, int) else loc % dcp_size
+
+# %% 1a tensoronly
+# says: This works for a tensor only; a single int must do as well.
+# asks: Which operator takes both an int and a tensor?
+# outcome: crashed
+def owner_rank(loc, dcp_size):
+    return torch.remainder(loc, dcp_size)

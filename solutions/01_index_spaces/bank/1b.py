@@ -216,3 +216,21 @@ def local_row(loc, dcp_size):
     if dcp_size & (dcp_size - 1):
         return loc // dcp_size
     return loc >> dcp_size.bit_length() - 1
+
+# %% 1b round
+# says: This rounds to the nearest row: half of the locs come out one row too high.
+# asks: Which locs of four ranks are in row 0?
+def local_row(loc, dcp_size):
+    return round(loc / dcp_size) if isinstance(loc, int) else torch.round(loc / dcp_size).to(loc.dtype)
+
+# %% 1b both
+# says: A row alone is asked for; a pair of row and owner came out.
+# asks: What does the docstring say that comes back?
+def local_row(loc, dcp_size):
+    return loc // dcp_size, loc % dcp_size
+
+# %% 1b subsize
+# says: One turn was taken away; the row is the number of whole turns before the loc.
+# asks: How often does 4 fit into 11?
+def local_row(loc, dcp_size):
+    return loc - dcp_size

@@ -317,3 +317,32 @@ def one(loc, rank, size):
 def localize(locs, dcp_rank, dcp_size):
     rows = [one(loc, dcp_rank, dcp_size) for loc in locs.flatten().tolist()]
     return torch.tensor(rows, dtype=locs.dtype, device=locs.device).reshape(locs.shape)
+
+# %% 1c keeploc
+# says: Locs of other ranks were kept as they were: they must become -1.
+# asks: What would the kernel read at a loc that is left standing?
+def localize(locs, dcp_rank, dcp_size):
+    return torch.where((locs >= 0) & (locs % dcp_size == dcp_rank), locs // dcp_size, locs)
+
+# %% 1c minusrank
+# says: The rank was taken away, but nothing was divided: rows have no gaps of D.
+# asks: Which rows do a rank's locs 2, 6 and 10 stand in?
+def localize(locs, dcp_rank, dcp_size):
+    return torch.where((locs >= 0) & (locs % dcp_size == dcp_rank), locs - dcp_rank, -1)
+
+# %% 1c loop1d
+# says: It goes through the locs one by one: a table has rows, or no dimension at all.
+# asks: Does torch have an operation that does all entries at once?
+# outcome: crashed
+def localize(locs, dcp_rank, dcp_size):
+    out = locs.clone()
+    for i, l in enumerate(locs):
+        out[i] = l // dcp_size if l >= 0 and l % dcp_size == dcp_rank else -1
+    return out
+
+# %% 1c prec
+# says: Conditions on tensors: each in parentheses, joined by &, never `and` or a chain.
+# asks: Which binds tighter in Python, & or >=?
+# outcome: crashed
+def localize(locs, dcp_rank, dcp_size):
+    return torch.where(locs >= 0 & locs % dcp_size == dcp_rank, locs // dcp_size, -1)

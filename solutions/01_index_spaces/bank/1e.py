@@ -175,3 +175,23 @@ def page_locs(page, page_size, dcp_size):
 # outcome: passed
 def page_locs(page, page_size, dcp_size):
     return torch.ones(page_size * dcp_size, dtype=torch.int64).cumsum(0) - 1 + page * page_size * dcp_size
+
+# %% 1e strided
+# says: These locs are D apart: they are one rank's share of the pages, not a page.
+# asks: How many neighbours in a row does the allocator hand out?
+def page_locs(page, page_size, dcp_size):
+    return torch.arange(page, page + page_size * dcp_size * dcp_size, dcp_size)
+
+# %% 1e twod
+# says: The locs stand in a table, a line a rank: one line of all is asked for.
+# asks: How many dimensions does the docstring promise?
+def page_locs(page, page_size, dcp_size):
+    w = page_size * dcp_size
+    return torch.arange(page * w, (page + 1) * w).reshape(dcp_size, page_size)
+
+# %% 1e mulsq
+# says: The page starts D times too far on: its number was multiplied by D twice.
+# asks: At which loc does page 1 start?
+def page_locs(page, page_size, dcp_size):
+    w = page_size * dcp_size
+    return torch.arange(page * w * dcp_size, page * w * dcp_size + w)

@@ -247,3 +247,34 @@ def page_tables(locs, page_size, dcp_size):
         at = torch.arange(0, locs.shape[0], width, device=locs.device)
         tables.append(locs.index_select(0, at) // width)
     return tables[0], tables[1]
+
+# %% 1f moddiv
+# says: These are places within a page, not the number of the page.
+# asks: Which of // and % counts whole pages?
+def page_tables(locs, page_size, dcp_size):
+    w = page_size * dcp_size
+    return locs[::page_size] % page_size, locs[::w] % w
+
+# %% 1f mult
+# says: One index-K page is listed for each c-KV page; a widened page has D of them.
+# asks: How many pages of P locs does one widened page cover?
+def page_tables(locs, page_size, dcp_size):
+    w = page_size * dcp_size
+    ckv = locs[::w] // w
+    return (ckv * dcp_size), ckv
+
+# %% 1f repeat
+# says: Pages are listed that hold no token: the last widened page may be partly filled.
+# asks: How many index-K pages do 9 locs take, with P = 4?
+def page_tables(locs, page_size, dcp_size):
+    w = page_size * dcp_size
+    ckv = locs[::w] // w
+    return (ckv[:, None] * dcp_size + torch.arange(dcp_size)).flatten(), ckv
+
+# %% 1f firstloc
+# says: All pages between first and last are listed: a request's need not be in a row.
+# asks: Where does the next page of a request lie?
+# outcome: crashed
+def page_tables(locs, page_size, dcp_size):
+    ckv = locs[::page_size * dcp_size] // page_size // dcp_size
+    return torch.arange(int(locs[0]) // page_size, int(locs[-1]) // page_size + 1), ckv

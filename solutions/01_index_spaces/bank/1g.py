@@ -265,3 +265,39 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
         out[at : at + length] = req_to_token[row, :length]
         at += length
     return out
+
+# %% 1g nm1
+# says: The last token of each request is missing: positions go from 0 to n - 1.
+# asks: Is the end of a slice in it?
+def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    parts = [req_to_token[r, : n - 1] for r, n in zip(req_pool_indices.tolist(), seq_lens.tolist())]
+    return torch.cat(parts) if parts else req_to_token.new_empty(0)
+
+# %% 1g padded-2
+# says: The padding is still there: only the requests' own locs are asked for.
+# asks: How many locs do lengths 2 and 3 make?
+def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    m = req_to_token.shape[1]
+    t = req_to_token[req_pool_indices].clone()
+    t[torch.arange(m)[None] >= seq_lens[:, None]] = -1
+    return t.flatten()
+
+# %% 1g last
+# says: These are the last tokens of the row, not the first: the request begins at 0.
+# asks: At which position does a request's row begin?
+def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    parts = [req_to_token[r, -n:] for r, n in zip(req_pool_indices.tolist(), seq_lens.tolist())]
+    return torch.cat(parts) if parts else req_to_token.new_empty(0)
+
+# %% 1g flatcum
+# says: All rows were read as one line: a request begins where its own row does.
+# asks: Which locs stand at the beginning of row 3?
+def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    return req_to_token.flatten()[: int(seq_lens.sum())]
+
+# %% 1g unique
+# says: The locs are sorted, and those that two requests share are listed once.
+# asks: In which order does the batch want its tokens?
+def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    parts = [req_to_token[r, :n] for r, n in zip(req_pool_indices.tolist(), seq_lens.tolist())]
+    return torch.unique(torch.cat(parts)) if parts else req_to_token.new_empty(0)

@@ -331,3 +331,40 @@ def localize_page_table_kernel(
     lane = tl.arange(0, BLOCK)
     loc = tl.load(locs_ptr + start + lane, mask=start + lane < n, other=-1)
     tl.store(rows_ptr + start + lane, row_or_absent(loc, DCP_RANK, DCP_SIZE), mask=start + lane < n)
+
+# %% 1h keep
+# says: Locs of other ranks were kept as they were: they must become -1.
+# asks: What would the next kernel read at a loc that is left standing?
+@triton.jit
+def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    idx = pid * BLOCK + tl.arange(0, BLOCK)
+    mask = idx < n
+    loc = tl.load(locs_ptr + idx, mask=mask, other=-1)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    tl.store(rows_ptr + idx, tl.where(owned, loc // DCP_SIZE, loc), mask=mask)
+
+# %% 1h storeatrow
+# says: The row is stored at its own number: entry i of the table belongs at place i.
+# asks: Where does the next kernel look for the answer about entry i?
+# outcome: unsafe
+@triton.jit
+def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    idx = pid * BLOCK + tl.arange(0, BLOCK)
+    mask = idx < n
+    loc = tl.load(locs_ptr + idx, mask=mask, other=-1)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    tl.store(rows_ptr + loc // DCP_SIZE, tl.where(owned, loc // DCP_SIZE, -1), mask=mask)
+
+# %% 1h int32-2
+# says: A loc past 2^31 was cut to 32 bits, and came out as another row, or none.
+# asks: Which dtype do the locs come in?
+@triton.jit
+def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    idx = pid * BLOCK + tl.arange(0, BLOCK)
+    mask = idx < n
+    loc = tl.load(locs_ptr + idx, mask=mask, other=-1)
+    owned = (loc.to(tl.int32) >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    tl.store(rows_ptr + idx, tl.where(owned, loc.to(tl.int32) // DCP_SIZE, -1), mask=mask)

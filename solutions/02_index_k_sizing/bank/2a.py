@@ -170,3 +170,21 @@ def pages(size, page_size):
 def largest_loc(size, page_size, dcp_size):
     width = page_size * dcp_size
     return range(pages(size, page_size)[-1] * width, (pages(size, page_size)[-1] + 1) * width)[-1]
+
+# %% 2a roundfirst
+# says: The tail that fills no page was counted: first make whole pages of size.
+# asks: How many pages do 14 rows make, with P = 4?
+def largest_loc(size, page_size, dcp_size):
+    return size * dcp_size // page_size * page_size + page_size * dcp_size - 1
+
+# %% 2a plus1loc
+# says: The spare page was taken for one row: it is P rows on each rank.
+# asks: How long is page 0?
+def largest_loc(size, page_size, dcp_size):
+    return (size + 1) * dcp_size - 1
+
+# %% 2a intfloat
+# says: It divides without rounding down: rows that fill no page count as a part of one.
+# asks: How many pages do 14 rows make, with P = 4?
+def largest_loc(size, page_size, dcp_size):
+    return int((size / page_size + 1) * page_size * dcp_size) - 1

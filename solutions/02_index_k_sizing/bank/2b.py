@@ -105,3 +105,30 @@ def loc_space_scale(is_draft_worker, dcp_size):
 # outcome: passed
 def loc_space_scale(is_draft_worker, dcp_size):
     return is_draft_worker and dcp_size or 1
+
+# %% 2b pagefloat
+# says: The page is divided by the scale, and a float: counted in locs it grows.
+# asks: How many locs does a page of the draft hold?
+def loc_space_scale(is_draft_worker, dcp_size):
+    return dcp_size if is_draft_worker else 1
+
+def pool_page_size(page_size, scale):
+    return page_size / scale
+
+# %% 2b inv
+# says: The draft gets a part of the pool: it is whole on every rank, times D.
+# asks: Is the draft's pool larger or smaller than a rank's share?
+def loc_space_scale(is_draft_worker, dcp_size):
+    return 1 / dcp_size if is_draft_worker else 1
+
+def pool_page_size(page_size, scale):
+    return page_size * scale
+
+# %% 2b const
+# says: The page is 64 here, whatever page_size says.
+# asks: Which page size do other servers use?
+def loc_space_scale(is_draft_worker, dcp_size):
+    return dcp_size if is_draft_worker else 1
+
+def pool_page_size(page_size, scale):
+    return 64 * scale

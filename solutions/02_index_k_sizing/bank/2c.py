@@ -167,3 +167,21 @@ def index_k_slots(size, page_size, dcp_size, scale):
     capacity = size // scale
     last = (capacity // page_size + 1) * page_size * dcp_size - 1
     return (last // page_size + 1) * page_size
+
+# %% 2c upstream-literal
+# says: This is the published line: it has P slots for the last page, which takes P * D.
+# asks: How many legal locs lie beyond C * D + P?
+def index_k_slots(size, page_size, dcp_size, scale):
+    return size * (dcp_size // scale) + page_size
+
+# %% 2c cd
+# says: C * D counts the locs, but page 0 is never issued and its numbers take up room.
+# asks: What is the smallest loc that the allocator issues?
+def index_k_slots(size, page_size, dcp_size, scale):
+    return size * dcp_size // scale
+
+# %% 2c mulscale
+# says: size is multiplied by scale once more: it comes in multiplied already.
+# asks: What does a draft's size count?
+def index_k_slots(size, page_size, dcp_size, scale):
+    return (size * scale // page_size + 1) * page_size * dcp_size

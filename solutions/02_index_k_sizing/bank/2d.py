@@ -167,3 +167,39 @@ def first_loc_out(consumer, size, page_size, dcp_size):
     candidates = [have, page_size * dcp_size]
     candidates.sort()
     return None if candidates[1] > largest_loc(size, page_size, dcp_size) else candidates[1]
+
+# %% 2d nopage
+# says: The spare page was left out: a buffer has size + page_size places.
+# asks: How many rows has one rank, the spare page too?
+def first_loc_out(consumer, size, page_size, dcp_size):
+    last = (size // page_size + 1) * page_size * dcp_size - 1
+    have = size * dcp_size + page_size if consumer == "draft" else size
+    first = max(have, page_size * dcp_size)
+    return first if first <= last else None
+
+# %% 2d last
+# says: This is the largest loc; asked for is the first that does not fit.
+# asks: Which of the locs that fall outside comes first?
+def first_loc_out(consumer, size, page_size, dcp_size):
+    last = (size // page_size + 1) * page_size * dcp_size - 1
+    have = size * dcp_size + page_size if consumer == "draft" else size + page_size
+    first = max(have, page_size * dcp_size)
+    return last if first <= last else None
+
+# %% 2d draftw
+# says: The draft was taken for size * D places; #32828 left it with a spare page of P.
+# asks: What stands in the table behind the draft?
+def first_loc_out(consumer, size, page_size, dcp_size):
+    last = (size // page_size + 1) * page_size * dcp_size - 1
+    have = size * dcp_size if consumer == "draft" else size + page_size
+    first = max(have, page_size * dcp_size)
+    return first if first <= last else None
+
+# %% 2d zero
+# says: Where nothing falls outside the answer is None; 0 is a loc.
+# asks: What does the docstring say for a server on which all fits?
+def first_loc_out(consumer, size, page_size, dcp_size):
+    last = (size // page_size + 1) * page_size * dcp_size - 1
+    have = size * dcp_size + page_size if consumer == "draft" else size + page_size
+    first = max(have, page_size * dcp_size)
+    return first if first <= last else 0

@@ -384,3 +384,47 @@ class HybridPool:
         if name == "pool":
             raise AttributeError(name)
         return getattr(self.pool, name)
+
+# %% 2f noneskip
+# says: None became 0 on the way: then the inner pool cannot decide any more.
+# asks: What does the inner pool do with None, and what with 0?
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        index_buf_size = index_buf_size or 0; self._inner = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+
+    @property
+    def index_buf_size(self):
+        return self._inner.index_buf_size
+
+    @property
+    def dcp_localized_writes(self):
+        return self._inner.dcp_localized_writes
+
+# %% 2f subclass
+# says: The inner pool is never built: make_pool is a function, it must be called.
+# asks: What does make_pool give when it is called?
+# outcome: crashed
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        self.pool = make_pool
+    @property
+    def index_buf_size(self):
+        return self.pool.index_buf_size
+    @property
+    def dcp_localized_writes(self):
+        return self.pool.dcp_localized_writes
+
+# %% 2f rebuilt
+# says: A new inner pool is built at every look: what was set on the first is lost.
+# asks: How often may make_pool be called?
+class HybridPool:
+    def __init__(self, make_pool, size, page_size, index_buf_size=None):
+        self._make = lambda: make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size); self._inner = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
+
+    @property
+    def index_buf_size(self):
+        return self._make().index_buf_size
+
+    @property
+    def dcp_localized_writes(self):
+        return self._inner.dcp_localized_writes

@@ -177,3 +177,47 @@ def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
     without = memory / (ckv_layers * row_bytes + index_layers * 132)
     rows = memory / (ckv_layers * row_bytes + dcp_size * index_layers * 132)
     return dcp_size * rows / without
+
+# %% 2g gainint
+# says: The gain is cut to a whole number; it is a ratio.
+# asks: Which division keeps what is behind the point?
+def index_k_extra_bytes(layers, size, dcp_size):
+    return layers * size * (dcp_size - 1) * 132
+
+def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
+    without = ckv_layers * row_bytes + index_layers * 132
+    with_dcp = ckv_layers * row_bytes + index_layers * 132 * dcp_size
+    return dcp_size * without // with_dcp
+
+# %% 2g gainlayers
+# says: Each c-KV layer is charged an index-K; only index_layers of them have one.
+# asks: How many layers have an indexer, if 21 of 78 do?
+def index_k_extra_bytes(layers, size, dcp_size):
+    return layers * size * (dcp_size - 1) * 132
+
+def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
+    without = ckv_layers * row_bytes + index_layers * 132
+    with_dcp = ckv_layers * row_bytes + ckv_layers * 132 * dcp_size
+    return dcp_size * without / with_dcp
+
+# %% 2g 128gain
+# says: With DCP a slot is charged 128 bytes: the scale of 4 is forgotten.
+# asks: How many bytes has one slot of index-K?
+def index_k_extra_bytes(layers, size, dcp_size):
+    return layers * size * (dcp_size - 1) * 132
+
+def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
+    without = ckv_layers * row_bytes + index_layers * 132
+    with_dcp = ckv_layers * row_bytes + index_layers * 128 * dcp_size
+    return dcp_size * without / with_dcp
+
+# %% 2g gainround
+# says: The result is rounded; it is asked for as it is.
+# asks: Who needs three digits only?
+def index_k_extra_bytes(layers, size, dcp_size):
+    return layers * size * (dcp_size - 1) * 132
+
+def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
+    without = ckv_layers * row_bytes + index_layers * 132
+    with_dcp = ckv_layers * row_bytes + index_layers * 132 * dcp_size
+    return round(dcp_size * without / with_dcp, 3)

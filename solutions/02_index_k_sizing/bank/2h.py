@@ -487,3 +487,60 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
         byte = tl.load(key_ptr + token * DIM + d, mask=loc >= 0)
         tl.store(buf_ptr + page * (4 * FLOATS) + slot * DIM + d, byte, mask=loc >= 0)
     tl.store(buf_f32_ptr + page * FLOATS + PAGE_SIZE * DIM // 4 + slot, tl.load(scale_ptr + token, mask=loc >= 0), mask=loc >= 0)
+
+# %% 2h scaleloc
+# says: The scale is read from place loc of the batch; it has one for each token.
+# asks: How many scales come in, and how large can a loc be?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    live = tok < n
+    loc = tl.load(loc_ptr + tok, mask=live, other=-1)
+    ok = live & (loc >= 0)
+    page = loc // PAGE_SIZE
+    slot = loc % PAGE_SIZE
+    base = page * (PAGE_SIZE * (DIM + 4))
+    d = tl.arange(0, DIM)
+    key = tl.load(key_ptr + tok[:, None] * DIM + d[None, :], mask=ok[:, None], other=0)
+    tl.store(buf_ptr + (base + slot * DIM)[:, None] + d[None, :], key, mask=ok[:, None])
+    scale = tl.load(scale_ptr + loc, mask=ok, other=0.0)
+    tl.store(buf_f32_ptr + (base + PAGE_SIZE * DIM) // 4 + slot, scale, mask=ok)
+
+# %% 2h page132
+# says: 132 bytes a slot are written in; the key is DIM bytes long.
+# asks: How many bytes has a slot if DIM is 8?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    live = tok < n
+    loc = tl.load(loc_ptr + tok, mask=live, other=-1)
+    ok = live & (loc >= 0)
+    page = loc // PAGE_SIZE
+    slot = loc % PAGE_SIZE
+    base = page * (PAGE_SIZE * 132)
+    d = tl.arange(0, DIM)
+    key = tl.load(key_ptr + tok[:, None] * DIM + d[None, :], mask=ok[:, None], other=0)
+    tl.store(buf_ptr + (base + slot * DIM)[:, None] + d[None, :], key, mask=ok[:, None])
+    scale = tl.load(scale_ptr + tok, mask=ok, other=0.0)
+    tl.store(buf_f32_ptr + (base + PAGE_SIZE * DIM) // 4 + slot, scale, mask=ok)
+
+# %% 2h noload
+# says: The locs are read without a mask: lanes past n read what is not theirs.
+# asks: How many locs are there for the last program?
+# outcome: unsafe
+@triton.jit
+def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, PAGE_SIZE: tl.constexpr, DIM: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    live = tok < n
+    loc = tl.load(loc_ptr + tok)
+    ok = live & (loc >= 0)
+    page = loc // PAGE_SIZE
+    slot = loc % PAGE_SIZE
+    base = page * (PAGE_SIZE * (DIM + 4))
+    d = tl.arange(0, DIM)
+    key = tl.load(key_ptr + tok[:, None] * DIM + d[None, :], mask=ok[:, None], other=0)
+    tl.store(buf_ptr + (base + slot * DIM)[:, None] + d[None, :], key, mask=ok[:, None])
+    scale = tl.load(scale_ptr + tok, mask=ok, other=0.0)
+    tl.store(buf_f32_ptr + (base + PAGE_SIZE * DIM) // 4 + slot, scale, mask=ok)

@@ -754,3 +754,33 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
         col = start + tl.arange(0, STEP)
         x = tl.load(src_ptr + token[:, None] * src_stride + col[None, :], mask=owned[:, None])
         tl.store(kv_ptr + (loc // DCP_SIZE)[:, None] * kv_stride + col[None, :], x, mask=owned[:, None])
+
+# %% 3a nolocmask
+# says: The locs are read without a mask: lanes past n read what is not theirs.
+# asks: How many locs are there for the last program?
+# outcome: unsafe
+@triton.jit
+def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok)
+    ok = inb & (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val, mask=ok[:, None])
+
+# %% 3a rowlocal
+# says: The rank was added to the row: rows of a rank are counted from 0.
+# asks: In which row does rank 1 keep loc 1?
+# outcome: unsafe
+@triton.jit
+def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok, mask=inb, other=-1)
+    ok = inb & (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE + DCP_RANK
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val, mask=ok[:, None])

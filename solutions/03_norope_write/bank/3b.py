@@ -494,3 +494,11 @@ def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     own = (locs - dcp_rank) % dcp_size == 0
     rows = (locs[own] - dcp_rank) // dcp_size
     kv.scatter_(0, rows.long()[:, None].expand(-1, kv.shape[1]), src[own])
+
+# %% 3b prec
+# says: Conditions on tensors: each in parentheses, joined by &, never `and` or a chain.
+# asks: Which binds tighter in Python, & or >=?
+# outcome: crashed
+def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
+    mine = locs >= 0 & locs % dcp_size == dcp_rank
+    kv[locs[mine].long() // dcp_size] = src[mine]

@@ -158,3 +158,9 @@ def should_localize(pool_kind, dcp_size):
 def should_localize(pool_kind, dcp_size):
     given_locs, split = pool_kind != "unified_resolved", pool_kind != "draft"
     return bool(given_locs and split and dcp_size - 1)
+
+# %% 3c not
+# says: True and False are swapped.
+# asks: What does True tell the writer to do?
+def should_localize(pool_kind, dcp_size):
+    return not (pool_kind == "target" and dcp_size > 1)

@@ -507,3 +507,26 @@ def localize_topk(topk_locs, dcp_rank, dcp_size):
     holes = rows < 0
     order = torch.sort(holes.to(torch.uint8), dim=-1, stable=True).indices
     return torch.take_along_dim(rows, order, dim=-1).int(), (~holes).sum(dim=-1).int()
+
+# %% 3d loop2d
+# says: It goes through rows and entries one by one: there may be any number of axes.
+# asks: Which operations work along the last axis alone?
+# outcome: crashed
+def localize_topk(topk_locs, dcp_rank, dcp_size):
+    out = torch.full(topk_locs.shape, -1, dtype=torch.int32)
+    counts = torch.zeros(topk_locs.shape[0], dtype=torch.int32)
+    for t in range(topk_locs.shape[0]):
+        sel = [int(l) // dcp_size for l in topk_locs[t] if l >= 0 and l % dcp_size == dcp_rank]
+        out[t, : len(sel)] = torch.tensor(sel, dtype=torch.int32)
+        counts[t] = len(sel)
+    return out, counts
+
+# %% 3d prec
+# says: Conditions on tensors: each in parentheses, joined by &, never `and` or a chain.
+# asks: Which binds tighter in Python, & or >=?
+# outcome: crashed
+def localize_topk(topk_locs, dcp_rank, dcp_size):
+    mine = topk_locs >= 0 & topk_locs % dcp_size == dcp_rank
+    rows = torch.where(mine, topk_locs // dcp_size, -1)
+    order = torch.argsort(~mine, dim=-1, stable=True)
+    return torch.gather(rows, -1, order).int(), mine.sum(-1).int()

@@ -536,3 +536,57 @@ def merge_lse(outs, lses):
     total = weight.sum(0)
     out = (values * weight.unsqueeze(-1)).sum(0) / torch.where(total > 0, total, 1.0).unsqueeze(-1)
     return out, torch.log2(total) + shift
+
+# %% 3e mean
+# says: The outputs were averaged as if each rank had seen as much: weigh them.
+# asks: How much does a rank with weight 8 count beside one with 2?
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    m = lses.max(0).values
+    m = torch.where(torch.isinf(m), torch.zeros_like(m), m)
+    w = torch.exp2(lses - m)
+    total = w.sum(0)
+    vals = torch.where(torch.isinf(lses)[..., None], torch.zeros_like(outs), outs)
+    out = vals.mean(0)
+    return out, torch.log2(total) + m
+
+# %% 3e divln2
+# says: The LSEs were converted the wrong way: 2^x is exp(x * ln 2), 7.23 for 8.
+# asks: Is 2 to the power of 3 more or less than e to the power of 3?
+def merge_lse(outs, lses):
+    l = lses.float() / 0.6931471805599453
+    w = torch.nan_to_num(torch.softmax(l, 0))
+    return (w[..., None] * torch.nan_to_num(outs.float())).sum(0), torch.logsumexp(l, 0) * 0.6931471805599453
+
+# %% 3e softmax-2
+# says: The LSEs were taken for natural ones, and an empty rank spoils the sum.
+# asks: What is the base, and what is 0 times NaN?
+def merge_lse(outs, lses):
+    w = torch.softmax(lses.float(), 0)
+    return (w[..., None] * outs.float()).sum(0), torch.logsumexp(lses.float(), 0)
+
+# %% 3e weightlse
+# says: The LSE itself was used as the weight; the weight is 2 to its power.
+# asks: Which weight has a rank with the LSE 3?
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    m = lses.max(0).values
+    m = torch.where(torch.isinf(m), torch.zeros_like(m), m)
+    w = torch.where(torch.isinf(lses), 0.0, lses)
+    total = w.sum(0)
+    vals = torch.where(torch.isinf(lses)[..., None], torch.zeros_like(outs), outs)
+    out = (w[..., None] * vals).sum(0) / torch.where(total > 0, total, torch.ones_like(total))[..., None]
+    return out, torch.log2(total) + m
+
+# %% 3e globalmax
+# says: One largest LSE was taken for the whole batch; each query and head has its own.
+# asks: What becomes of a query whose LSEs are 300 below the largest?
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    m = lses.max()
+    m = torch.where(torch.isinf(m), torch.zeros_like(m), m)
+    w = torch.exp2(lses - m)
+    total = w.sum(0)
+    vals = torch.where(torch.isinf(lses)[..., None], torch.zeros_like(outs), outs)
+    out = (w[..., None] * vals).sum(0) / torch.where(total > 0, total, torch.ones_like(total))[..., None]
+    return out, torch.log2(total) + m

@@ -271,3 +271,21 @@ def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     extra = torch.clamp(valid_counts.sum(dim=0) - topk_counts, min=0)
     return extra.sum().item() > 0
+
+# %% 3f inverted
+# says: True and False are swapped: this says whether all is well.
+# asks: Which of the two should wake somebody up?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((valid_counts.sum(0) <= topk_counts).any())
+
+# %% 3f first
+# says: Only the first query is looked at.
+# asks: What if the doubled keys are in the last query?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool(valid_counts.sum(0)[0] > topk_counts[0])
+
+# %% 3f lt
+# says: The wrong way round: keys that are held twice make the merged LSE larger.
+# asks: Does the sum of weights grow or shrink if a key counts twice?
+def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
+    return bool((merged_lse < single_lse).any())

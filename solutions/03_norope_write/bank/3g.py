@@ -287,3 +287,91 @@ def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM
     x = tl.load(src_ptr + token[:, None] * src_stride + col, mask=owned, other=0.0).to(tl.float32)
     x = tl.minimum(tl.maximum(x, -448.0), 448.0)
     tl.store(kv_ptr + (loc // DCP_SIZE)[:, None] * kv_stride + col, x.to(tl.float8e4nv), mask=owned)
+
+# %% 3g nosign
+# says: Padding is not skipped: -1 becomes a row before the pool.
+# asks: Which row is -1 // D, and whose memory lies there?
+# outcome: unsafe
+@triton.jit
+def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok, mask=inb, other=-1)
+    ok = inb & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val.to(tl.float8e4nv), mask=ok[:, None])
+
+# %% 3g scale
+# says: The values were scaled; this pool keeps none, so nothing scales them back.
+# asks: Who would multiply when the row is read?
+@triton.jit
+def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok, mask=inb, other=-1)
+    ok = inb & (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], (val / 448).to(tl.float8e4nv), mask=ok[:, None])
+
+# %% 3g inbmask
+# says: Only lanes past n are off: padding and other ranks' tokens are stored too.
+# asks: What must the mask of the store say?
+# outcome: unsafe
+@triton.jit
+def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok, mask=inb, other=-1)
+    ok = inb & (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val.to(tl.float8e4nv), mask=inb[:, None])
+
+# %% 3g nolocmask
+# says: The locs are read without a mask: lanes past n read what is not theirs.
+# asks: How many locs are there for the last program?
+# outcome: unsafe
+@triton.jit
+def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok)
+    ok = inb & (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val.to(tl.float8e4nv), mask=ok[:, None])
+
+# %% 3g mask1
+# says: The store's mask has no [:, None]: it is laid over elements, not over tokens.
+# asks: Which shape has the mask, and which the block?
+# outcome: unsafe
+@triton.jit
+def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok, mask=inb, other=-1)
+    ok = inb & (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val.to(tl.float8e4nv), mask=ok)
+
+# %% 3g pid
+# says: Blocks overlap by all but one token: program p begins at p, not p * ROWS.
+# asks: With which token does program 1 begin?
+@triton.jit
+def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    tok = tl.program_id(0) + tl.arange(0, ROWS)
+    inb = tok < n
+    loc = tl.load(loc_ptr + tok, mask=inb, other=-1)
+    ok = inb & (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    row = loc // DCP_SIZE
+    d = tl.arange(0, DIM)
+    val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
+    tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val.to(tl.float8e4nv), mask=ok[:, None])

@@ -353,3 +353,35 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     rows = [loc // dcp_size for loc in prefix_locs.tolist() if loc % dcp_size == dcp_rank]
     return torch.tensor(rows, dtype=prefix_locs.dtype, device=prefix_locs.device)
+
+# %% 4a arange
+# says: All rows between first and last are taken: pages need not be in a row.
+# asks: Where does the next page of a request lie?
+# outcome: crashed
+def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
+    parts = [torch.arange(int(p[0]) // dcp_size, int(p[-1]) // dcp_size + 1) for p in prefix_locs.split(prefix_lens.tolist()) if len(p)]
+    return torch.cat(parts) if parts else prefix_locs.new_empty(0)
+
+# %% 4a padded
+# says: Each list was made equally long; what is not here is not sent.
+# asks: How many rows does a rank with two of nine tokens send?
+def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
+    n = -(-len(prefix_locs) // dcp_size)
+    out = prefix_locs.new_full((n,), -1)
+    m = prefix_locs[prefix_locs % dcp_size == dcp_rank] // dcp_size
+    out[: len(m)] = m[:n]
+    return out
+
+# %% 4a chunk
+# says: The list was cut into D pieces, one a rank; tokens go out by turns.
+# asks: Which rank has the second token?
+def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
+    n = len(prefix_locs) // dcp_size
+    return prefix_locs[dcp_rank * n : (dcp_rank + 1) * n] // dcp_size
+
+# %% 4a positionrow
+# says: This divides the place in the list; a row is the loc divided by D.
+# asks: In which row does loc 17 of four ranks stand?
+def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
+    keep = prefix_locs % dcp_size == dcp_rank
+    return torch.arange(len(prefix_locs), dtype=prefix_locs.dtype)[keep] // dcp_size

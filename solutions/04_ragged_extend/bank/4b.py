@@ -461,3 +461,57 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
         index += [(p % dcp_size) * shards.shape[1] + row + p // dcp_size - start // dcp_size for p in range(start, start + n)]
         row += (start + n - 1) // dcp_size - start // dcp_size + 1 if n else 0
     return flat[torch.tensor(index, dtype=torch.int64, device=shards.device)]
+
+# %% 4b swapdiv
+# says: Shard and row are swapped: the remainder is the shard, the quotient the row.
+# asks: Which of % and // can be as large as D - 1?
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    out, base = [], 0
+    for n, s in zip(prefix_lens.tolist(), start_positions.tolist()):
+        if n == 0:
+            continue
+        pos = torch.arange(s, s + n)
+        out.append(shards[pos // dcp_size % dcp_size, base + pos % dcp_size])
+        base += -(-(n + s % dcp_size) // dcp_size)
+    return torch.cat(out) if out else shards.new_empty(0, shards.shape[-1])
+
+# %% 4b basen
+# says: The next request begins after n rows; it takes a row only for each turn of D.
+# asks: How many rows do 5 tokens on four ranks take?
+# outcome: crashed
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    out, base = [], 0
+    for n, s in zip(prefix_lens.tolist(), start_positions.tolist()):
+        if n == 0:
+            continue
+        pos = torch.arange(s, s + n)
+        out.append(shards[pos % dcp_size, base + pos // dcp_size - s // dcp_size])
+        base += n
+    return torch.cat(out) if out else shards.new_empty(0, shards.shape[-1])
+
+# %% 4b roundtwice
+# says: Length and start were rounded up apart: together they may fill one turn.
+# asks: How many turns do a start of 1 and 3 tokens make, with D = 4?
+# outcome: crashed
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    out, base = [], 0
+    for n, s in zip(prefix_lens.tolist(), start_positions.tolist()):
+        if n == 0:
+            continue
+        pos = torch.arange(s, s + n)
+        out.append(shards[pos % dcp_size, base + pos // dcp_size - s // dcp_size])
+        base += -(-n // dcp_size) + -(-(s % dcp_size) // dcp_size)
+    return torch.cat(out) if out else shards.new_empty(0, shards.shape[-1])
+
+# %% 4b first
+# says: The start of a request forgets all requests but the one before.
+# asks: Which rows do the third request's tokens begin at?
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    out, base = [], 0
+    for n, s in zip(prefix_lens.tolist(), start_positions.tolist()):
+        if n == 0:
+            continue
+        pos = torch.arange(s, s + n)
+        out.append(shards[pos % dcp_size, base + pos // dcp_size - s // dcp_size])
+        base =  -(-(n + s % dcp_size) // dcp_size)
+    return torch.cat(out) if out else shards.new_empty(0, shards.shape[-1])

@@ -309,3 +309,35 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
         parts += [prefix[:p], extend[:e]]
         prefix, extend = prefix[p:], extend[e:]
     return torch.cat(parts + [prefix, extend])
+
+# %% 4c stack
+# says: Pieces of different lengths cannot be stacked: they go one behind the other.
+# asks: What is the difference between torch.stack and torch.cat?
+# outcome: crashed
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    p, e = prefix.split(prefix_lens.tolist()), extend.split(extend_lens.tolist())
+    return torch.stack([x for pair in zip(p, e) for x in pair]) if p else prefix.clone()
+
+# %% 4c noadvance
+# says: The start of a request forgets all requests but the one before.
+# asks: Where does the third request's prefix begin?
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    out, i, j = [], 0, 0
+    for a, b in zip(prefix_lens.tolist(), extend_lens.tolist()):
+        out += [prefix[i : i + a], extend[j : j + b]]
+        i, j = a, b
+    return torch.cat(out) if out else prefix.clone()
+
+# %% 4c interleave
+# says: Rows of prefix and new tokens alternate; a request's prefix stays in one piece.
+# asks: What stands behind the first row of a prefix of two?
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    n = min(len(prefix), len(extend))
+    return torch.cat([torch.stack([prefix[:n], extend[:n]], 1).flatten(0, 1), prefix[n:], extend[n:]])
+
+# %% 4c extendlen
+# says: Every request got the first one's new tokens.
+# asks: Which new tokens belong to request 1?
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    p, e = prefix.split(prefix_lens.tolist()), extend.split(extend_lens.tolist())
+    return torch.cat([x for pair in zip(p, e[:1] * len(p)) for x in pair]) if p else prefix.clone()

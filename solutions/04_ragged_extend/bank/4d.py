@@ -358,3 +358,63 @@ def topk_to_paged(topk_pos, req_of_row, req_to_token):
 def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
     shift = cu_seqlens_k[req_of_row][:, None].expand_as(topk_pos)
     return torch.where(topk_pos.ge(0), topk_pos + shift, torch.full_like(topk_pos, -1)).to(topk_pos.dtype)
+
+# %% 4d rownumber
+# says: The row's number was taken for its request; a request has several rows.
+# asks: What does req_of_row say?
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    out = req_to_token[req_of_row.long()[:, None], topk_pos.clamp(min=0).long()]
+    return torch.where(topk_pos >= 0, out.to(topk_pos.dtype), -1)
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k[torch.arange(len(topk_pos))][:, None].to(topk_pos.dtype), -1)
+
+# %% 4d paged_row
+# says: The row's number was taken for its request; a request has several rows.
+# asks: What does req_of_row say?
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    out = req_to_token[torch.arange(len(topk_pos))[:, None], topk_pos.clamp(min=0).long()]
+    return torch.where(topk_pos >= 0, out.to(topk_pos.dtype), -1)
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k[req_of_row.long()][:, None].to(topk_pos.dtype), -1)
+
+# %% 4d gt
+# says: Position 0 was taken for padding; it is the first token of the request.
+# asks: Which number is padding?
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    out = req_to_token[req_of_row.long()[:, None], topk_pos.clamp(min=0).long()]
+    return torch.where(topk_pos > 0, out.to(topk_pos.dtype), -1)
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return torch.where(topk_pos > 0, topk_pos + cu_seqlens_k[req_of_row.long()][:, None].to(topk_pos.dtype), -1)
+
+# %% 4d firstreq
+# says: Every row reads the first request's locs.
+# asks: What does req_of_row say?
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    out = req_to_token[torch.zeros_like(req_of_row).long()[:, None], topk_pos.clamp(min=0).long()]
+    return torch.where(topk_pos >= 0, out.to(topk_pos.dtype), -1)
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k[req_of_row.long()][:, None].to(topk_pos.dtype), -1)
+
+# %% 4d diff
+# says: The length of the request was added, not the index at which it begins.
+# asks: What do neighbours in cu_seqlens_k have between them?
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    out = req_to_token[req_of_row.long()[:, None], topk_pos.clamp(min=0).long()]
+    return torch.where(topk_pos >= 0, out.to(topk_pos.dtype), -1)
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k.diff()[req_of_row.long()][:, None].to(topk_pos.dtype), -1)
+
+# %% 4d pagedlast
+# says: Padding reads the last position of the table: -1 counts from the end.
+# asks: What does torch read at index -1?
+def topk_to_paged(topk_pos, req_of_row, req_to_token):
+    out = req_to_token[req_of_row.long()[:, None], topk_pos.long()]
+    return out.to(topk_pos.dtype)
+
+def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
+    return torch.where(topk_pos >= 0, topk_pos + cu_seqlens_k[req_of_row.long()][:, None].to(topk_pos.dtype), -1)

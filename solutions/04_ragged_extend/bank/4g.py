@@ -502,3 +502,87 @@ def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_ex
     x = tl.load(prefix_ptr + r * prefix_stride + c, mask=old)
     y = tl.load(extend_ptr + r * extend_stride + c, mask=inside & (r >= p1 - p0))
     tl.store(out_ptr + r * out_stride + c, tl.where(old, x, y), mask=inside)
+
+# %% 4g lene
+# says: The segment's length takes the end of the new tokens for their count.
+# asks: How many new tokens has request i?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    i = tl.program_id(0)
+    row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    p0 = tl.load(cu_prefix_ptr + i)
+    p1 = tl.load(cu_prefix_ptr + i + 1)
+    e0 = tl.load(cu_extend_ptr + i)
+    e1 = tl.load(cu_extend_ptr + i + 1)
+    np = p1 - p0
+    live = row < e1
+    old = live & (row < np)
+    new = live & (row >= np)
+    d = tl.arange(0, DIM)[None, :]
+    a = tl.load(prefix_ptr + (p0 + row)[:, None] * prefix_stride + d, mask=old[:, None], other=0)
+    b = tl.load(extend_ptr + (e0 + row - np)[:, None] * extend_stride + d, mask=new[:, None], other=0)
+    tl.store(out_ptr + (p0 + e0 + row)[:, None] * out_stride + d, tl.where(old[:, None], a, b), mask=live[:, None])
+
+# %% 4g livemask
+# says: The prefix is read for new tokens too: mask it by the prefix's length.
+# asks: Which lanes have a row in the prefix?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    i = tl.program_id(0)
+    row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    p0 = tl.load(cu_prefix_ptr + i)
+    p1 = tl.load(cu_prefix_ptr + i + 1)
+    e0 = tl.load(cu_extend_ptr + i)
+    e1 = tl.load(cu_extend_ptr + i + 1)
+    np = p1 - p0
+    live = row < np + e1 - e0
+    old = live & (row < np)
+    new = live & (row >= np)
+    d = tl.arange(0, DIM)[None, :]
+    a = tl.load(prefix_ptr + (p0 + row)[:, None] * prefix_stride + d, mask=live[:, None], other=0)
+    b = tl.load(extend_ptr + (e0 + row - np)[:, None] * extend_stride + d, mask=new[:, None], other=0)
+    tl.store(out_ptr + (p0 + e0 + row)[:, None] * out_stride + d, tl.where(old[:, None], a, b), mask=live[:, None])
+
+# %% 4g le2
+# says: The first new token is read from the prefix as well: its last row is np - 1.
+# asks: Is row np the prefix's?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    i = tl.program_id(0)
+    row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    p0 = tl.load(cu_prefix_ptr + i)
+    p1 = tl.load(cu_prefix_ptr + i + 1)
+    e0 = tl.load(cu_extend_ptr + i)
+    e1 = tl.load(cu_extend_ptr + i + 1)
+    np = p1 - p0
+    live = row < np + e1 - e0
+    old = live & (row <= np)
+    new = live & (row >= np)
+    d = tl.arange(0, DIM)[None, :]
+    a = tl.load(prefix_ptr + (p0 + row)[:, None] * prefix_stride + d, mask=old[:, None], other=0)
+    b = tl.load(extend_ptr + (e0 + row - np)[:, None] * extend_stride + d, mask=new[:, None], other=0)
+    tl.store(out_ptr + (p0 + e0 + row)[:, None] * out_stride + d, tl.where(old[:, None], a, b), mask=live[:, None])
+
+# %% 4g mask1d
+# says: The store's mask has no [:, None]: it is laid over elements, not over rows.
+# asks: Which shape has the mask, and which the block?
+# outcome: unsafe
+@triton.jit
+def assemble_ragged_kernel(prefix_ptr, extend_ptr, out_ptr, cu_prefix_ptr, cu_extend_ptr, prefix_stride, extend_stride, out_stride, DIM: tl.constexpr, ROWS: tl.constexpr):
+    i = tl.program_id(0)
+    row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    p0 = tl.load(cu_prefix_ptr + i)
+    p1 = tl.load(cu_prefix_ptr + i + 1)
+    e0 = tl.load(cu_extend_ptr + i)
+    e1 = tl.load(cu_extend_ptr + i + 1)
+    np = p1 - p0
+    live = row < np + e1 - e0
+    old = live & (row < np)
+    new = live & (row >= np)
+    d = tl.arange(0, DIM)[None, :]
+    a = tl.load(prefix_ptr + (p0 + row)[:, None] * prefix_stride + d, mask=old[:, None], other=0)
+    b = tl.load(extend_ptr + (e0 + row - np)[:, None] * extend_stride + d, mask=new[:, None], other=0)
+    tl.store(out_ptr + (p0 + e0 + row)[:, None] * out_stride + d, tl.where(old[:, None], a, b), mask=live)
