@@ -158,7 +158,7 @@ def localize_page_table_kernel(
 + tl.store(rows_ptr + at, tl.where(owned, row, -1), mask=mask)
 
 # %% 1h no-program
-# says: Every program does the first block: the program's number is not used.
+# says: Only the first block is answered: program p must begin at p * BLOCK.
 # asks: Which entries does program 1 have to handle?
 # from: plain
 - at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

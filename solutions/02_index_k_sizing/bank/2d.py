@@ -50,7 +50,7 @@ def first_loc_out(consumer, size, page_size, dcp_size):
     return first if first <= largest_loc(size, page_size, dcp_size) else None
 
 # %% 2d draft-mended
-# says: This is the draft after #33348; as #32828 left it, its page was still P.
+# says: The last (D - 1) * P locs lie outside the draft as #32828 left it.
 # asks: How long is the draft's spare page before its page size is scaled?
 # family: M10
 def first_loc_out(consumer, size, page_size, dcp_size):

@@ -192,7 +192,7 @@ def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     return bool((valid_counts.sum(0) - topk_counts).max() > 0)
 
 # %% 3f tolerant
-# says: A fifth too many is let pass: one key that is held twice is an alarm.
+# says: A few keys too many are let pass: one that is held twice is an alarm.
 # asks: By how many keys may the sum exceed what was asked for?
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     return bool((valid_counts.sum(0) > 1.2 * topk_counts).any())

@@ -74,9 +74,11 @@ def mutants(source: str, names: Sequence[str]) -> list[Mutant]:
 
 @lru_cache(maxsize=64)
 def slips(source: str, names: tuple[str, ...]) -> tuple[Mutant, ...]:
-    """Return mutants as `mutants` does, and those by what else people get wrong: another argument, one more or less, a
-    conversion or a line left out, `any` for `all`."""
-    return tuple(_mutants(source, names, lambda node, params: (*_edits(node), *_slips(node, params))))
+    """Return the mutants of `mutants`, then those by what else people get wrong: another argument, one more or less, a
+    conversion or a line left out, `any` for `all`. A kernel has fewer: each takes long to run."""
+    made = mutants(source, names)
+    known = {mutant.source for mutant in made}
+    return (*made, *(more for more in _mutants(source, names, _slips) if more.source not in known))
 
 
 def _mutants(source: str, names: Sequence[str], edits: _Edits) -> Iterator[Mutant]:
@@ -196,13 +198,17 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
             if isinstance(op, _NUMBERS):
                 yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
                 yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+                yield from _once_more(node, params)
         case ast.Name(id=name, ctx=ast.Load()) if name in params:
             alike = [other for other in params if other != name and other.endswith("_ptr") == name.endswith("_ptr")]
             yield from ((f"`{other}` for `{name}`", ast.Name(other, ast.Load())) for other in alike)
             if name.endswith("_ptr"):
                 return
+            yield f"`-{name}` for `{name}`", ast.UnaryOp(ast.USub(), node)
             yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
             yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+        case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES:
+            yield f"`{_NAMES[name]}` for `{name}`", ast.Name(_NAMES[name], ast.Load())
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
             yield f"`0` for `-{value}`", ast.Constant(0)
             yield f"`{value}` for `-{value}`", ast.Constant(value)
@@ -216,6 +222,17 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
             yield f"`[{', '.join(ast.unparse(e) for e in elts)}]` left out", inner
         case ast.Expr() | ast.AugAssign():
             yield "a line left out", ast.Pass()
+
+
+def _once_more(node: ast.BinOp, params: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
+    """Yield a result with its sign turned, and one that a parameter is added to or that it multiplies or divides."""
+    if any(name.endswith("_ptr") for name in params):
+        return
+    yield "a sign turned", ast.UnaryOp(ast.USub(), node)
+    for name in params:
+        yield f"`{name}` added", ast.BinOp(node, ast.Add(), ast.Name(name, ast.Load()))
+        yield f"`{name}` as a factor more", ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
+        yield f"a division by `{name}` more", ast.BinOp(node, ast.FloorDiv(), ast.Name(name, ast.Load()))
 
 
 def _joined(left: ast.expr, op: type[ast.boolop | ast.operator], right: ast.expr) -> ast.expr:
