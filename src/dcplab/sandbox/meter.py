@@ -61,7 +61,15 @@ def _family(pid: int) -> list[psutil.Process]:
         return []
 
 
+def _tasks(pid: int) -> list[Path]:
+    """Return the stat files of a process's threads; none if it ended meanwhile."""
+    try:
+        return list(Path(f"/proc/{pid}/task").glob("*/stat"))
+    except FileNotFoundError:
+        return []
+
+
 def _states(pid: int) -> Iterator[str]:
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+    for stat in _tasks(pid):
         with contextlib.suppress(OSError):
             yield stat.read_bytes().rpartition(b")")[2].split()[0].decode()  # before it stands a name that anybody may choose
