@@ -84,7 +84,11 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize("name", switches.NAMES)
+def test_every_switch_of_the_incident_is_here():
+    assert {*ALONE, *switches.PUBLIC} == set(switches.NAMES)
+
+
+@pytest.mark.parametrize("name", ALONE)
 def test_a_defect_alone(name):
     level, verdict, outside = ALONE[name]
     out = told(name, level)
@@ -99,7 +103,7 @@ def test_a_defect_alone(name):
         assert short and all(m.needed - m.slots == missing and m.exceeded for m in short) and out.canaries
 
 
-@pytest.mark.parametrize("name", switches.NAMES)
+@pytest.mark.parametrize("name", ALONE)
 def test_typed_spaces_refuse_it_before_an_answer_is_wrong(name):
     try:
         out = told(name, ALONE[name][0], typed=True)

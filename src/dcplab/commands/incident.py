@@ -87,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
 def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
     """Run one process's share of the story. The process that hosts rank 0 prints."""
     from dcplab.engine import comm, options, scenario
+    from dcplab.engine.runner import ServerCrash
     from dcplab.engine.scheduler import Engine
     from dcplab.engine.space_tags import SpaceError
     from dcplab.present import progress_line
@@ -108,6 +109,10 @@ def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, 
         except SpaceError as error:
             if ranks.leads:
                 print(f"Refused before any data: {error}")
+            return
+        except ServerCrash as error:
+            if ranks.leads:
+                print(f"It did not start: {error}")
             return
         with progress_line.line("the incident") as say:
             out = scenario.story(engine, level, _progress(say) if ranks.leads else None, stored)

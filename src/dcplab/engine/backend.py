@@ -16,13 +16,13 @@ from typing import Any, Literal, TypeVar
 
 import torch
 
-from dcplab.engine import ops
+from dcplab.engine import ops, public_cases
 from dcplab.engine.arena import Arena
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import WIDTH, ServerConfig, flattened_bound, write_bound
 from dcplab.engine.earlier_names import formerly
 from dcplab.engine.model import SM_SCALE, Activations, Model
-from dcplab.engine.space_tags import ExtentError, Space, SpaceError, space_of, tag
+from dcplab.engine.space_tags import ExtentError, Space, SpaceError, TagError, space_of, tag
 from dcplab.engine.watcher import Watcher
 
 T = TypeVar("T")
@@ -111,11 +111,13 @@ class Monitor:
 class Worker:
     """One rank: its arena, and while a step runs its ``activations`` and ``code``, what the next layer's query looks for.
 
-    Between steps there is neither, and asking for one is an error and not None.
+    Between steps there is neither, and asking for one is an error and not None. ``left``: what attention's last calls left in
+    memory (`public_cases.left_over`).
     """
 
     rank: int
     arena: Arena
+    left: dict[torch.Size, tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict, repr=False, compare=False)
     activations: Activations = field(init=False, repr=False, compare=False)
     code: torch.Tensor = field(init=False, repr=False, compare=False)
 
@@ -206,6 +208,8 @@ class RankStep:
 
     def write_index_k(self, locs: torch.Tensor) -> None:
         """Store this step's index keys at their locs, on every rank."""
+        if self.shared.has("index_k_localized") and not self.replicated:
+            locs = self._localize(locs)
         activations, model = self.worker.activations, self.shared.model
         keys, scales = self.shared.once(
             "index keys", self.layer, activations, lambda: model.index_keys(activations, self.layer)
@@ -218,6 +222,9 @@ class RankStep:
         s, b = self.shared, self.batch
         page = s.config.page_size
         q, w = self._index_query()
+        if s.has("index_k_half_pages") and not self.replicated:
+            return self._select_half_pages(q, w)
+        s.watcher.expect(b.page_table, Space.INDEX_K_PAGE, f"indexer_logits_paged on {self.index_k}", of=page)
         if s.watcher.on:  # the last slot of each page that is read
             lens = b.positions + 1
             pages = torch.where(
@@ -231,6 +238,18 @@ class RankStep:
             table = torch.where(table < buf.shape[0], table, -1)
         logits = ops.indexer_logits_paged(q, w, buf, table, lens, page)
         return tag(ops.topk_select(logits, s.config.topk), Space.POSITION)
+
+    def _select_half_pages(self, q: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        """The same by a reader whose pages are half as long as those that the table counts."""
+        s, b, page = self.shared, self.batch, self.shared.config.page_size
+        s.watcher.expect(b.page_table, Space.INDEX_K_PAGE, f"indexer_logits_paged on {self.index_k}", of=page // 2)
+        locs = tag(public_cases.half_page_locs(b.page_table, page), Space.LOC)
+        safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, locs, "indexer_logits_paged", False)
+        keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe.reshape(-1), page)
+        ks = (torch.arange(len(locs), device=locs.device) * locs.shape[1]).to(torch.int32)
+        ke = ks + (b.positions + 1).to(torch.int32)
+        columns = ops.topk_select(ops.indexer_logits_ragged(q, w, keys, scales, ks, ke), s.config.topk, ks, ke)
+        return tag(torch.where(columns >= 0, columns - ks[:, None], -1), Space.POSITION)
 
     def select_ragged(self) -> torch.Tensor:
         """Top-k of each token over the keys of its whole request, gathered by loc. Positions ``[T, topk]`` int32, -1 behind."""
@@ -258,23 +277,54 @@ class RankStep:
 
     def to_ragged(self, positions: torch.Tensor) -> torch.Tensor:
         """The RAGGED transform: selected positions to ragged indices of the workspace, -1 stays."""
+        if self.shared.has("topk_unfused"):
+            return positions
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_ragged")
         return tag(ops.topk_to_ragged(positions, self.batch.req_of_token, self.batch.cu_seqlens_k), Space.RAGGED)
 
     def localize(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Selected locs ``[T, topk]`` to this rank's rows, owned ones in front, and how many those are ``[T]``; both int32."""
         self.shared.watcher.expect(locs, Space.LOC, "localize_topk", "what is a row already would be divided twice")
-        rows, counts = ops.localize_topk(locs, self.rank, self.dcp_size)
-        return tag(rows, Space.ROW), counts
+        rank = (self.rank + 1) % self.dcp_size if self.shared.has("ranks_rotated") else self.rank
+        rows, counts = ops.localize_topk(locs, rank, self.dcp_size)
+        return tag(rows, Space.ROW, rank), counts
 
     def as_rows(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the locs unchanged, all of them counted: the rows of a reader that does not localize."""
         return locs, (locs >= 0).sum(-1).to(torch.int32)
 
     def attend(self, rows: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Attention to rows of this rank's pool: ``(out [T, H, 512], lse [T, H])``, base 2; no key gives (0, -inf)."""
-        safe = self.shared.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "sparse_mla_decode", False)
-        return ops.attend_rows(self._query(), self._pool(self.ckv, False), safe.to(torch.int32), counts, SM_SCALE)
+        """Attention to rows of this rank's pool: ``(out [T, H, 512], lse [T, H])``, base 2; no key gives (0, -inf).
+
+        A typed server raises TagError for a row where no token of the query's own request lies, whatever its tag says.
+        """
+        s = self.shared
+        safe = s.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "sparse_mla_decode", False)
+        if s.watcher.typed:
+            self._own(safe, counts)
+        out, lse = ops.attend_rows(self._query(), self._pool(self.ckv, False), safe.to(torch.int32), counts, SM_SCALE)
+        if self.replicated:
+            return out, lse
+        if s.has("lse_base"):
+            lse = lse / ops.LOG2_E
+        if s.has("lse_plus_inf"):
+            lse = torch.where(lse == ops.MINUS_INF, -ops.MINUS_INF, lse)
+        return public_cases.left_over(out, lse, self.worker.left) if s.has("lse_uninitialised") else (out, lse)
+
+    def _own(self, rows: torch.Tensor, counts: torch.Tensor) -> None:
+        """Hold rows ``[T, topk]``, the first ``counts`` of each, against the locs of each query's request."""
+        b, column = self.batch, torch.arange(rows.shape[1], device=rows.device)
+        used = (rows >= 0) & (column < counts[:, None])
+        locs = (rows.to(torch.int64) if self.replicated else rows.to(torch.int64) * self.dcp_size + self.rank).contiguous()
+        longest = int(b.seq_lens.max())
+        held = self.shared.req_to_token[b.req_pool_indices[b.req_of_token], :longest]
+        held = torch.where(torch.arange(longest, device=rows.device) <= b.positions[:, None], held, -1).sort(1).values
+        at = torch.searchsorted(held, locs).clamp(max=longest - 1)
+        foreign = used & (held.gather(1, at) != locs)
+        if bool(foreign.any()):
+            space = Space.LOC if self.replicated else Space.ROW
+            why = f"no token of the query's request lies there on rank {self.rank}"
+            raise TagError(f"sparse_mla_decode on {self.ckv}", int(rows[foreign][0]), space, why)
 
     def read_prefix(self) -> torch.Tensor:
         """This rank's share of every prefix, request by request, padded to ``ceil(len / D)`` rows each: ``[rows, 512]``."""
@@ -283,9 +333,19 @@ class RankStep:
         position = at * self.dcp_size + self.rank
         there = position < self.batch.prefix_lens[req]
         locs = s.req_to_token[self.batch.req_pool_indices[req], torch.where(there, position, 0)]
-        rows = tag(torch.where(there, self._localize(tag(locs, Space.LOC)), -1), Space.ROW)
+        rows = torch.where(there, self._localize(tag(locs, Space.LOC)), -1)
+        if s.has("prefix_stride"):
+            rows = public_cases.strided_prefix(self._prefix_locs(), there, self.rank, self.dcp_size)
+        rows = tag(rows, Space.ROW, self.rank)
         safe = s.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "read_prefix", False)
         return ops.gather_rows(self._pool(self.ckv, False), safe)
+
+    def _prefix_locs(self) -> torch.Tensor:
+        """Locs of every prefix, one request after another ``[total_prefix]``."""
+        b, lens = self.batch, self.batch.prefix_lens
+        req = torch.repeat_interleave(torch.arange(len(lens), device=lens.device), lens, output_size=b.total_prefix)
+        at = torch.arange(b.total_prefix, device=lens.device) - (torch.cumsum(lens, 0) - lens)[req]
+        return self.shared.req_to_token[b.req_pool_indices[req], at]
 
     def assemble(self, shards: torch.Tensor) -> None:
         """Gathered shards ``[D, rows, 512]`` and this step's c-KV, put together as ``[prefix_i; extend_i]`` in the
@@ -346,7 +406,7 @@ class RankStep:
         return self.shared.once("index query", self.layer, code, lambda: self.shared.model.index_query(code))
 
     def _localize(self, locs: torch.Tensor) -> torch.Tensor:
-        return tag(ops.localize(locs, self.rank, self.dcp_size), Space.ROW)
+        return tag(ops.localize(locs, self.rank, self.dcp_size), Space.ROW, self.rank)
 
     def _pool(self, name: str, write: bool) -> torch.Tensor:
         arena = self.worker.arena
@@ -364,6 +424,12 @@ class LayerStep:
 
     def has(self, defect: str) -> bool:
         return self.shared.has(defect)
+
+    @property
+    def raw_write(self) -> bool:
+        """Whether this step's writer of c-KV takes locs for rows."""
+        one = self.batch.forward_mode in ("decode", "verify")
+        return self.has("ckv_write") or self.has("fp8_write") or (one and self.has("decode_raw"))
 
     def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
         """One tensor a hosted rank -> ``[D, ...]``, every rank's."""
@@ -384,7 +450,7 @@ class LayerStep:
         """Partial attention of the hosted ranks -> the merged output, once a hosted rank."""
         outs = self.all_gather([out for out, _ in parts])
         lses = self.all_gather([lse for _, lse in parts])
-        out, lse = ops.merge_lse(outs, lses)
+        out, lse = (public_cases.merge_believing if self.has("lse_plus_inf") else ops.merge_lse)(outs, lses)
         if self.shared.monitoring and self.shared.config.dcp_size > 1:
             # Skip queries without keys: their LSEs are all -inf, hence equal.
             alike = ((lses - lses[0]).abs() < 1e-4).all(0).all(-1) & (lses[0] > ops.MINUS_INF).all(-1)
@@ -410,11 +476,14 @@ def decode(step: LayerStep) -> list[torch.Tensor]:
     """Write, select by loc, localize, attend to what this rank holds, merge over ranks. Also target verify."""
     parts, counts = [], []
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_cache_loc, raw=step.has("ckv_write"))
+        rank.write_ckv(step.batch.out_cache_loc, raw=step.raw_write)
         rank.write_index_k(step.batch.out_cache_loc)
         positions = rank.select_paged()
-        locs = rank.to_locs(positions)
-        rows, count = rank.as_rows(locs) if step.has("read") else rank.localize(locs)
+        if step.has("positions_as_rows"):
+            rows, count = rank.as_rows(tag(positions, Space.ROW, rank.rank))  # the tag is wrong, and says nothing of it
+        else:
+            locs = rank.to_locs(positions)
+            rows, count = rank.as_rows(locs) if step.has("read") else rank.localize(locs)
         parts.append(rank.attend(rows, count))
         counts.append(count)
     step.count(positions, counts)
@@ -425,7 +494,7 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
     """Write, gather every prefix from all ranks into the ragged workspace, select, attend to the workspace. No merge: each rank
     has the whole context in front of it."""
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_cache_loc, raw=step.has("ckv_write"))
+        rank.write_ckv(step.batch.out_cache_loc, raw=step.raw_write)
         rank.write_index_k(step.batch.out_cache_loc)
     if step.has("extend"):
         outs = []
@@ -451,7 +520,10 @@ def draft(step: LayerStep) -> list[torch.Tensor]:
     for rank in step.ranks:
         rank.write_ckv(step.batch.out_cache_loc)
         rank.write_index_k(step.batch.out_cache_loc)
-        outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
+        locs = rank.to_locs(rank.select_paged())
+        if step.has("draft_unmerged"):
+            locs = tag(public_cases.owned(locs, rank.rank, rank.dcp_size), Space.LOC)
+        outs.append(rank.attend(*rank.as_rows(locs))[0])
     return outs
 
 
@@ -462,7 +534,7 @@ def store(step: LayerStep) -> list[torch.Tensor]:
     outputs are zeros and mean nothing.
     """
     for rank in step.ranks:
-        rank.write_ckv(step.batch.out_cache_loc, raw=step.has("ckv_write"))
+        rank.write_ckv(step.batch.out_cache_loc, raw=step.raw_write)
         rank.write_index_k(step.batch.out_cache_loc)
     config, device = step.shared.config, step.batch.positions.device
     return [torch.zeros(1, 1, WIDTH, device=device).expand(len(step.batch.positions), config.heads, WIDTH) for _ in step.ranks]

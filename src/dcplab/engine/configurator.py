@@ -41,6 +41,7 @@ class ServerConfig:
     draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
     prefix_cache: bool = True
     need_sort: bool = False  # the allocator of a prefill or decode node: see `PagedAllocator`
+    budget: int = 0  # bytes of a rank's pools, from which the size is planned; 0: the size is as given, and fits
     workspace: int = 0  # rows of the ragged workspace; 0: see `workspace_rows`
     dtype: torch.dtype = torch.bfloat16
 
@@ -178,9 +179,15 @@ def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     return [s for s in specs(config, defects) if s.space is Space.LOC and s.slots < needed(config)[Space.LOC]]
 
 
+# The switches that give c-KV or the workspace an index of another space, or of another rank.
+RAW = frozenset(
+    "ckv_write read extend retract mixed prefix_stride decode_raw fp8_write ranks_rotated positions_as_rows".split()
+)
+
+
 def trusted(config: ServerConfig, defects: Set[str] = frozenset()) -> frozenset[str]:
     """Buffers that hold every index the backend can give them: an unwatched server does not look at these."""
-    raw = defects & {"ckv_write", "read", "extend", "retract", "mixed"}
+    raw = defects & RAW
     doubtful = {s.name for s in short(config, defects)}
     return frozenset(
         s.name for s in specs(config, defects) if s.name not in doubtful and not (raw and s.space in (Space.ROW, Space.RAGGED))
@@ -223,18 +230,19 @@ def gpu_bytes(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
     return config.dcp_size * (arena + kept) + table + step + (1 << 30)
 
 
-def bytes_per_row(config: ServerConfig) -> int:
-    """Bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, for index-K is replicated."""
+def bytes_per_row(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
+    """Bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, for index-K is replicated; D
+    times the draft's, which is too (with ``draft_budget`` once)."""
     layers, d = config.layers, config.dcp_size
     row = layers * (WIDTH * config.dtype.itemsize + d * INDEX_BYTES)
     if config.draft_tokens:
-        row += d * (WIDTH * config.dtype.itemsize + INDEX_BYTES)
+        row += (1 if "draft_budget" in defects else d) * (WIDTH * config.dtype.itemsize + INDEX_BYTES)
     return row
 
 
-def size_for(budget: int, config: ServerConfig) -> int:
+def size_for(budget: int, config: ServerConfig, defects: Set[str] = frozenset()) -> int:
     """The largest ``size`` (whole pages) whose pools fit in ``budget`` bytes a rank. CourseError if not even one page does."""
-    page, per_row = config.page_size, bytes_per_row(config)
+    page, per_row = config.page_size, bytes_per_row(config, defects)
     pages = budget // (per_row * page) - 1  # the spare page costs as much as any
     if pages < 1:
         raise CourseError(

@@ -1,24 +1,55 @@
 """Every defect of the incident and its relatives, as a switch. ``Engine(defects=...)`` runs any subset.
 
 The first five are what SGLang PR #36989 patches; a *patch* is the absence of its defect. The next three are what that PR
-leaves. The last three are the other reports of the family.
+leaves, and three more are other reports of the family. What follows are public cases of the same family, SGLang's and others',
+each as it was reported, on this server. A number without a repository is SGLang's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
+from dcplab.engine.configurator import ServerConfig, bytes_per_row
 from dcplab.errors import CourseError
 
 
 @dataclass(frozen=True)
 class Defect:
-    """``name`` is the switch, ``does`` what the server does wrong while it is on, ``source`` where it was reported."""
+    """``name`` is the switch, ``does`` what the server does wrong while it is on, ``source`` where it was reported.
+
+    ``reachable`` gives a server on which it can show, ``level`` the lowest level of the story at which it does.
+    """
 
     name: str
     does: str
     source: str
+    reachable: Callable[[ServerConfig], ServerConfig] = lambda config: config
+    level: str = "above"
+
+
+def _mixed(config: ServerConfig) -> ServerConfig:
+    return replace(config, mixed=True)
+
+
+def _odd_prefixes(config: ServerConfig) -> ServerConfig:
+    """Several prefixes in a batch whose lengths are no multiples of D. And few keys: attention finds a row by what it holds,
+    wherever it lies among those selected."""
+    return replace(_few_keys(config), mixed=True, chunk=17)
+
+
+def _drafting(config: ServerConfig) -> ServerConfig:
+    return config if config.draft_tokens else replace(config, draft_tokens=3)
+
+
+def _few_keys(config: ServerConfig) -> ServerConfig:
+    """So few keys are selected that a rank may own none of them, and that not every key is."""
+    return replace(config, topk=8)
+
+
+def _budgeted(config: ServerConfig) -> ServerConfig:
+    config = _drafting(config)
+    return replace(config, budget=bytes_per_row(config) * (config.size + config.page_size))
 
 
 ALL = (
@@ -27,29 +58,79 @@ ALL = (
     Defect("read", "decode and verify read c-KV at row = loc", "#36886; patched by #36989"),
     Defect("extend", "extend reads this rank's own c-KV at row = loc, and gathers no prefix", "#36886; patched by #36989"),
     Defect("assert", "the flattened page table, which holds locs, is held against rows, C + P", "#36886; patched by #36989"),
-    Defect("index_k_short", "index-K has C*D + P slots: the last (D-1)*P locs do not fit", "#36989 at 017d5cb6"),
+    Defect("index_k_short", "index-K has C*D + P slots: the last (D-1)*P locs do not fit", "#36989 at 017d5cb6", level="full"),
     Defect(
-        "assert_short", "the flattened page table is held against C*D + P: the last (D-1)*P locs trip it", "#36989 at 017d5cb6"
+        "assert_short",
+        "the flattened page table is held against C*D + P: the last (D-1)*P locs trip it",
+        "#36989 at 017d5cb6",
+        level="full",
     ),
-    Defect("mixed", "a mixed batch gathers, but its top-k is transformed to locs (PAGED)", "#36989 at 017d5cb6"),
+    Defect("mixed", "a mixed batch gathers, but its top-k is transformed to locs (PAGED)", "#36989 at 017d5cb6", _mixed),
     Defect(
         "draft_page",
         "the draft pool has C*D + P rows: its last page is P long, the allocator's P*D",
         "#32828; mended by #33348",
+        _drafting,
+        "full",
     ),
     Defect("oob_bound", "the check before the c-KV write holds locs against rows, C + P", "mended by #33432"),
     Defect("retract", "backup and restore of a retracted request use locs as rows", "#38645; mended by #39487"),
+    Defect(
+        "prefix_stride",
+        "a rank takes every D-th loc of all prefixes in one line: right only where each prefix is a multiple of D long",
+        "planner.py of the DCP layer, 0003011e; its comment states the condition",
+        _odd_prefixes,
+    ),
+    Defect(
+        "topk_unfused",
+        "the top-k that is not fused adds no start of the request: positions are used as ragged indices",
+        "#36989 at 017d5cb6; #39117 asks for the fused one",
+    ),
+    Defect("lse_base", "the ranks' LSEs are to base e, and are merged as base 2", "#33064; mended by #33065", _few_keys),
+    Defect(
+        "lse_plus_inf",
+        "a rank without keys says LSE = +inf, and the merge takes it for a weight: zeros come out",
+        "FlashMLA's convention; cp_lse_ag_out_rs_mha",
+        _few_keys,
+    ),
+    Defect(
+        "lse_uninitialised",
+        "a rank without keys writes neither output nor LSE: what the last call left there is merged",
+        "#34355; vllm#38416",
+        _few_keys,
+    ),
+    Defect(
+        "index_k_localized", "index-K, which is replicated, is written by owner and at row = loc // D", "vllm#57260", _few_keys
+    ),
+    Defect("decode_raw", "decode and verify write c-KV at row = loc on every rank; extend localizes", "vllm-ascend#14536"),
+    Defect("fp8_write", "the fp8 writer of c-KV has no filter: every rank writes every token at row = loc", "#36904"),
+    Defect(
+        "draft_budget",
+        "a row is charged one replica of the draft's pools, and D are made: out of memory at the start",
+        "#39799",
+        _budgeted,
+    ),
+    Defect(
+        "draft_unmerged",
+        "the draft attends to the keys of its own rank and merges nothing",
+        "local-inference-lab/vllm#72",
+        _drafting,
+    ),
+    Defect("index_k_half_pages", "pages of P in the indexer's table are read as pages of P / 2", "guqiong96/Lvllm#109"),
+    Defect("ranks_rotated", "each rank reads c-KV at the rows of the next rank's locs", "TensorRT-LLM#18259"),
+    Defect("positions_as_rows", "positions are read as rows of c-KV, on every rank", "vllm#54541"),
 )
 NAMES = tuple(d.name for d in ALL)
 BY_NAME = {d.name: d for d in ALL}
 PATCHES = NAMES[:5]
 UPSTREAM_RESIDUE = NAMES[5:8]
+PUBLIC = NAMES[11:]
 
 # What people ask for by one word.
 GROUPS = {
     "none": (),
     "unpatched": PATCHES,
-    "upstream": UPSTREAM_RESIDUE,  # the server with #36989 as it stood
+    "upstream": UPSTREAM_RESIDUE,  # the server with #36989 as it stood, on whole prefixes and with the fused top-k
     "all": NAMES,
 }
 

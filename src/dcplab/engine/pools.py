@@ -43,7 +43,7 @@ class CkvPool:
         if self.raw or self.dcp_span == 1:
             return locs
         rows = index_spaces.localize(locs, self.rank, self.dcp_span)
-        return tag(rows[rows >= 0], Space.ROW)
+        return tag(rows[rows >= 0], Space.ROW, self.rank)
 
     def backup(self, locs: torch.Tensor) -> torch.Tensor:
         """A copy on the host of what this rank holds of ``locs``."""

@@ -152,7 +152,7 @@ class Runner:
             page = self.config.page_size
             columns = torch.arange(0, longest, page, device=self.device)
             pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // page
-            return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE))
+            return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE, page))
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
         flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dcplab.engine import defects as switches
 from dcplab.engine import tokenizer
@@ -72,17 +72,16 @@ class Outcome:
 def settings(config: ServerConfig, defects: Iterable[str]) -> ServerConfig:
     """Return the config with everything that its defects need to be reachable: mixed batches, or a draft."""
     chosen = set(defects)
-    if "mixed" in chosen:
-        config = replace(config, mixed=True)
-    if "draft_page" in chosen and not config.draft_tokens:
-        config = replace(config, draft_tokens=3)
+    for defect in switches.ALL:
+        if defect.name in chosen:
+            config = defect.reachable(config)
     return config
 
 
 def default_level(defects: Iterable[str]) -> str:
     """The lowest level at which a set of defects can show: what #36989 leaves, and the draft's page, only at the last page."""
-    chosen = set(defects)
-    return "full" if chosen and chosen <= {"index_k_short", "assert_short", "draft_page"} else "above"
+    levels = {switches.BY_NAME[name].level for name in defects}
+    return min(levels, key=LEVELS.index, default="above")
 
 
 AGAIN = 3 * 2  # pages that the questions take when they are asked again: their ends, and the answers

@@ -42,6 +42,17 @@ class BufferWatermark:
         return self.highest >= self.slots
 
 
+def _planned(config: ServerConfig, defects: frozenset[str]) -> ServerConfig:
+    """The server that its budget allows. ServerCrash where its pools take more than that."""
+    if not config.budget:
+        return config
+    config = replace(config, size=configurator.size_for(config.budget, config, defects))
+    takes = configurator.bytes_per_row(config) * (config.size + config.page_size)
+    if takes > config.budget:
+        raise ServerCrash(f"out of memory at the start: the pools take {takes:,} bytes a rank of {config.budget:,}.")
+    return config
+
+
 class Engine:
     """A server with ``config``, on the ranks that ``comm`` hosts, with the ``defects`` that are switched on.
 
@@ -65,7 +76,8 @@ class Engine:
         tokenizer: Tokenizer | None = None,
     ):
         config.check()
-        self.config, self.defects, self.paths = config, frozenset(defects), paths
+        self.defects, self.paths = frozenset(defects), paths
+        self.config = config = _planned(config, self.defects)
         self.comm = comm or Local(config.dcp_size)
         self.device = self.comm.device
         self.tokenizer = tokenizer or Tokenizer()

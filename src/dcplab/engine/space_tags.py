@@ -4,6 +4,12 @@ SGLang has no such type: a plain int64 tensor can hold any of the spaces, and th
 tensor is *tagged* where its meaning is known (the request table gives locs, `localize` gives rows) and *expected* where it is
 used. A tag is an attribute of the Python object, so arithmetic on a tagged tensor gives an untagged one: a new meaning must be
 stated. The engine tags always, at no cost; what a mismatch does is the watcher's choice (`watcher.py`): raise, note, or ignore.
+
+Two spaces are families: rows are those *of* a rank, page ids are those *of* a page size. Such a tag says which, and another
+one's is an error too.
+
+A tag is a statement, and a statement can be wrong: whoever writes ``tag(positions, Space.ROW)`` by hand is believed. Where the
+request is known, at attention, a typed server therefore holds the values against the request table (`backend.RankStep.attend`).
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from enum import Enum
 
 import torch
 
-_TAG = "space"  # the attribute of a tensor that holds it
+_TAG, _OF = "space", "space_of_which"  # the attributes of a tensor that hold it
 
 
 class Space(Enum):
@@ -33,12 +39,20 @@ class Space(Enum):
 
 
 class SpaceError(TypeError):
-    """An index of one space was used in another. ``given`` and ``needed`` are the two spaces, ``where`` the place of use."""
+    """An index of one space was used in another. ``given`` and ``needed`` are the two spaces, ``where`` the place of use;
+    ``of`` the given and the needed rank or page size, where the space is the same."""
 
-    def __init__(self, given: Space | None, needed: Space, where: str, why: str = ""):
-        self.given, self.needed, self.where = given, needed, where
-        came = "an index of no stated space" if given is None else given.an
-        super().__init__(f"{where} takes {needed.an} and was given {came}{': ' + why if why else ''}.")
+    def __init__(
+        self,
+        given: Space | None,
+        needed: Space,
+        where: str,
+        why: str = "",
+        of: tuple[int | None, int | None] = (None, None),
+    ):
+        self.given, self.needed, self.where, self.of = given, needed, where, of
+        came = "an index of no stated space" if given is None else _of(given, of[0])
+        super().__init__(f"{where} takes {_of(needed, of[1])} and was given {came}{': ' + why if why else ''}.")
 
 
 class ExtentError(SpaceError):
@@ -50,13 +64,37 @@ class ExtentError(SpaceError):
         TypeError.__init__(self, f"{where} covers {has} of {space.value} space, which has {need}.")
 
 
-def tag(index: torch.Tensor, space: Space) -> torch.Tensor:
-    """State the space of ``index``; returns a tensor over the same memory, so that other names for it keep their own tag."""
+class TagError(SpaceError):
+    """An index has the right tag, and its values cannot be what it says."""
+
+    def __init__(self, where: str, index: int, space: Space, why: str):
+        self.given = self.needed = space
+        self.where, self.of = where, (None, None)
+        TypeError.__init__(self, f"{where} was given {index}, tagged {space.an}: {why}.")
+
+
+def _of(space: Space, which: int | None) -> str:
+    """The space with its article, and the rank or page size that it is of."""
+    return space.an if which is None else f"{space.an} of {_FAMILY.get(space, '{}').format(which)}"
+
+
+_FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots"}
+
+
+def tag(index: torch.Tensor, space: Space, of: int | None = None) -> torch.Tensor:
+    """State the space of ``index``, and the rank or page size that it is ``of``; returns a tensor over the same memory, so that
+    other names for it keep their own tag."""
     out = index.view(index.shape)
     setattr(out, _TAG, space)
+    setattr(out, _OF, of)
     return out
 
 
 def space_of(index: torch.Tensor) -> Space | None:
     """The stated space of ``index``, or None."""
     return getattr(index, _TAG, None)
+
+
+def of_which(index: torch.Tensor) -> int | None:
+    """The rank whose rows ``index`` holds, or the page size that its page ids count in, or None where that was not stated."""
+    return getattr(index, _OF, None)

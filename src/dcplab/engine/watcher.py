@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import torch
 
 from dcplab.engine.arena import Arena, Buffer
-from dcplab.engine.space_tags import Space, SpaceError, space_of, tag
+from dcplab.engine.space_tags import Space, SpaceError, of_which, space_of, tag
 
 KEPT = 2000  # wrong accesses kept singly; further ones only count in the sums
 
@@ -119,11 +119,16 @@ class Watcher:
     _holds: dict[tuple[int, str], torch.Tensor] = field(default_factory=dict)
     _faults: dict[int, torch.Tensor] = field(default_factory=dict)
 
-    def expect(self, index: torch.Tensor, needed: Space, where: str, why: str = "") -> None:
-        """Raise SpaceError in typed mode unless ``index`` is tagged as being in ``needed``. With D=1 locs and rows are the
-        same."""
-        if self.typed and not self._same(space_of(index), needed):
-            raise SpaceError(space_of(index), needed, where, why)
+    def expect(self, index: torch.Tensor, needed: Space, where: str, why: str = "", of: int | None = None) -> None:
+        """Raise SpaceError in typed mode unless ``index`` is tagged as being in ``needed``, and, where its tag says so, ``of``
+        this rank or page size. With D=1 locs and rows are the same."""
+        if not self.typed:
+            return
+        given, which = space_of(index), of_which(index)
+        if not self._same(given, needed):
+            raise SpaceError(given, needed, where, why)
+        if of is not None and which is not None and which != of:
+            raise SpaceError(given, needed, where, why, (which, of))
 
     def use(
         self, arena: Arena, rank: int, name: str, index: torch.Tensor, op: str, write: bool, locs: torch.Tensor | None = None
@@ -135,7 +140,7 @@ class Watcher:
         buffer = arena.buffers[name]
         if self.tap:
             self.tap(rank, buffer, index, op, write, locs)
-        self.expect(index, buffer.space, f"{op} on {name}")
+        self.expect(index, buffer.space, f"{op} on {name}", of=rank if buffer.space is Space.ROW else None)
         if self.on:
             self._note(arena, rank, buffer, index, op, write, locs)
         elif name in self.trusted:
@@ -145,7 +150,7 @@ class Watcher:
         if write or self.neighbours:
             self._fault(rank, index.device).add_(lost.sum())
         out = torch.where(lost, -1, index)
-        return tag(out, space) if (space := space_of(index)) else out
+        return tag(out, space, of_which(index)) if (space := space_of(index)) else out
 
     def faults(self, rank: int, device: torch.device) -> torch.Tensor:
         """Return the number of this rank's indices beyond the arena so far: an int64 tensor of one element on ``device``."""

@@ -1,0 +1,65 @@
+"""The arithmetic of public cases, each as its server had it: what stands in for the right operation while its switch is on.
+
+Pure functions on tensors. `defects.py` says what each switch does and where it was reported; `backend.py` asks for it.
+"""
+
+from __future__ import annotations
+
+import torch
+
+LOG2_E = 1.4426950408889634
+PLUS_INF = float("inf")
+
+
+def strided_prefix(flat_locs: torch.Tensor, there: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
+    """This rank's rows of all prefixes, by position in the batch: every D-th loc of ``flat_locs`` (all prefixes, one after
+    another) from ``rank`` on, divided. ``there``: which entries of the padded shard hold a row; the others are -1.
+
+    Right where every prefix is a multiple of D long. Otherwise a row of another rank's token, or of the next request's.
+    """
+    taken = flat_locs[rank::dcp_size] // dcp_size
+    rows = torch.full(there.shape, -1, dtype=torch.int64, device=there.device)
+    slots = there.nonzero().flatten()
+    n = min(len(slots), len(taken))
+    rows[slots[:n]] = taken[:n]
+    return rows
+
+
+def half_page_locs(page_table: torch.Tensor, page_size: int) -> torch.Tensor:
+    """Page ids ``[T, pages]`` of ``page_size`` slots, taken for ids of half pages: locs ``[T, pages * page_size]`` of positions
+    0, 1, ...; -1 where the table ends."""
+    half = max(1, page_size // 2)
+    position = torch.arange(page_table.shape[1] * page_size, device=page_table.device)
+    column = position // half
+    pages = page_table[:, column.clamp(max=page_table.shape[1] - 1)]
+    return torch.where((column < page_table.shape[1]) & (pages >= 0), pages * half + position % half, -1)
+
+
+def owned(locs: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
+    """Selected locs ``[T, topk]`` -> those that ``rank`` owns, in front and still locs, -1 behind."""
+    mine = (locs >= 0) & (locs % dcp_size == rank)
+    order = mine.to(torch.int8).argsort(dim=1, descending=True, stable=True)
+    return torch.where(mine, locs, -1).gather(1, order)
+
+
+def left_over(
+    out: torch.Tensor, lse: torch.Tensor, left: dict[torch.Size, tuple[torch.Tensor, torch.Tensor]]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """``out [T, H, V]`` and ``lse [T, H]`` of a kernel that writes nothing for a query without keys: what the last call of the
+    same shape left there (``left``, which is updated), zeros at first."""
+    before = left.get(out.shape, (torch.zeros_like(out), torch.zeros_like(lse)))
+    empty = lse == -PLUS_INF
+    out, lse = torch.where(empty[..., None], before[0], out), torch.where(empty, before[1], lse)
+    left[out.shape] = out.clone(), lse.clone()
+    return out, lse
+
+
+def merge_believing(outs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A merge that takes +inf for a weight: ``outs [D, T, H, V]``, ``lses [D, T, H]`` base 2 -> ``(out, lse)``.
+
+    It clears what is not a number, so a query with one such rank gets zeros, without a sign.
+    """
+    total = torch.logsumexp(lses.float() / LOG2_E, 0) * LOG2_E
+    weight = torch.exp2(lses.float() - total).nan_to_num(0.0)
+    part = torch.where((weight > 0)[..., None], outs.float(), 0.0)
+    return (weight[..., None] * part).sum(0), total
