@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from dcplab.cli import main
+from dcplab.engine import defects as switches
 from dcplab.engine import isolation
 
 SMALL = ["--dcp-size", "2", "--page-size", "4", "--device", "cpu"]
@@ -205,4 +206,7 @@ def test_a_server_that_dies_costs_its_row_and_can_be_run_again(capsys, tmp_path,
 
 def test_the_switches_can_be_listed(capsys):
     status, out, _ = run(capsys, "incident", "--list")
-    assert status == 0 and len(out.splitlines()) == 11 and "#36886" in out
+    lines = out.splitlines()
+    assert status == 0 and len(lines) == len(switches.ALL)
+    for line, defect in zip(lines, switches.ALL, strict=True):
+        assert line.split()[0] == defect.name and line.endswith(f"{defect.does} ({defect.source})") and defect.source
