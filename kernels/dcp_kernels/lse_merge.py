@@ -1,8 +1,9 @@
 """Merge of the ranks' partial attention, in base 2.
 
 Space: none; rank d's partial output and its LSE for every query and head. ``lse = log2(sum(exp(score)))`` over the keys the
-rank holds. A rank that holds none of a query's keys has LSE -inf and weighs zero; its output, which may be NaN, is not read.
-Contract: exercise 3e; upstream's ``cp_lse_ag_out_rs_mla``, whose zero weight times NaN is NaN.
+rank holds. A rank that holds none of a query's keys has LSE -inf, or +inf where its kernel says it so (FlashMLA's), and weighs
+zero; its output, which may be NaN, is not read. Contract: exercise 3e; upstream's ``cp_lse_ag_out_rs_mla``, which reads +inf
+so too, and whose zero weight times NaN is NaN.
 """
 
 import torch
@@ -11,6 +12,13 @@ import triton.language as tl
 from torch import Tensor
 
 from dcp_kernels.runtime import check_devices, on, tile_rows
+
+
+@triton.jit
+def _load_lse(at, inside):
+    """LSEs in fp32, -inf where a rank holds no key."""
+    lse = tl.load(at, mask=inside, other=float("-inf")).to(tl.float32)
+    return tl.where(lse == float("inf"), float("-inf"), lse)
 
 
 @triton.jit
@@ -41,12 +49,12 @@ def merge_lse_kernel(
     lse_at = t * lses_t + h * lses_h
     top = tl.full((ROWS,), float("-inf"), tl.float32)
     for d in tl.static_range(D):
-        top = tl.maximum(top, tl.load(lses_ptr + d * lses_d + lse_at, mask=inside, other=float("-inf")).to(tl.float32))
+        top = tl.maximum(top, _load_lse(lses_ptr + d * lses_d + lse_at, inside))
     shift = tl.where(top == float("-inf"), 0.0, top)
     total = tl.zeros((ROWS,), tl.float32)
     acc = tl.zeros((ROWS, COLS), tl.float32)
     for d in tl.static_range(D):
-        lse = tl.load(lses_ptr + d * lses_d + lse_at, mask=inside, other=float("-inf")).to(tl.float32)
+        lse = _load_lse(lses_ptr + d * lses_d + lse_at, inside)
         some = lse > float("-inf")
         weight = tl.where(some, tl.exp2(lse - shift), 0.0)
         part = tl.load(outs_ptr + d * outs_d + out_at, mask=some[:, None] & (c < V)[None, :], other=0.0).to(tl.float32)
@@ -61,8 +69,8 @@ def merge_lse_kernel(
 def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
     """Partial outputs ``outs [D, T, H, V]`` and LSEs ``lses [D, T, H]`` (base 2) to ``(out [T, H, V], lse [T, H])``, float32.
 
-    Inputs float32, float16 or bfloat16, V dense, other strides free. An LSE is finite or -inf (no key: weighs zero, its
-    output is ignored whatever it holds). All ranks empty gives 0 and -inf. Error under 1e-5 of float64.
+    Inputs float32, float16 or bfloat16, V dense, other strides free. An LSE is finite, or -inf or +inf (no key: weighs
+    zero, its output is ignored whatever it holds). All ranks empty gives 0 and -inf. Error under 1e-5 of float64.
     """
     if outs.dim() != 4 or lses.shape != outs.shape[:3]:
         raise ValueError(f"outs must be [D, T, H, V] and lses [D, T, H], not {list(outs.shape)} and {list(lses.shape)}.")

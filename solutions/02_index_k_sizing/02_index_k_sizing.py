@@ -238,7 +238,11 @@ replay("full", defects="draft_page")
 # and nobody asks for an owner: all ranks must pick the same tokens, so all need all keys.
 #
 # The fix of the report, #36989, takes the size as it comes, multiplies it by D where it has not been multiplied yet, and adds
-# a spare page. `size` below is what it gets: already multiplied by `scale`, so for a draft it is C * D. Is that enough?
+# a spare page. `size` below is what it gets: already multiplied by `scale`. Is that enough for the target, whose scale is 1?
+#
+# Your function is asked for drafts too, with the size C * D of #32828. (The fix itself gives a DSA draft another one, C * D +
+# (D - 1) * P: the page stays 64 and the size takes up the difference, so the draft's index-K is exact. Only the target's may
+# be short.)
 
 # %%
 lab.predict("2c")
@@ -286,9 +290,9 @@ for who, slots in (("the report", C + P), ("#36989", C * D + P), ("yours", yours
         print(f"{who:<12}{slots:>10,} slots{lost:>11,} of {legal:,} locs have none")
 
 # %% [markdown]
-# The fix leaves 448 locs, (D - 1) * P, out of 3.6 million. They are all in the very last allocator page. A load test would
-# have to fill the pool to the last page to meet them, and then somebody would have to be unlucky enough to live behind
-# index-K. That is what a boundary test is for: it goes where traffic hardly ever does.
+# The fix leaves 448 of the target's locs, (D - 1) * P, out of 3.6 million. They are all in the very last
+# allocator page. A load test would have to fill the pool to the last page to meet them, and then somebody would have to be
+# unlucky enough to live behind index-K. That is what a boundary test is for: it goes where traffic hardly ever does.
 #
 # The same in the engine, with the fix as it stood. Look at the answers first, and then at the canaries:
 

@@ -156,9 +156,11 @@ for rank in (0, 1):
 # %% [markdown]
 # ### The writer that must not be chosen
 #
-# Upstream's wrapper has a third writer: a bulk copy of the hardware (TMA), faster for wide rows. It takes an address and a
-# length and has no place for an owner's filter. So the line that picks the kernel is a part of the contract: with a sharded
-# pool this writer must not be picked, however well it fits otherwise. The cell shows what it would do (about ten seconds).
+# Upstream's wrapper has a third writer: a bulk copy of the hardware (TMA), chosen for many rows at once (768 or more in #36989)
+# whose widths are multiples of 16 bytes. It takes an address and a length and has no place for an owner's filter. So the line
+# that picks the kernel is a part of the contract: with a sharded pool this writer must not be picked, however well it fits
+# otherwise. (In the report's server it cannot be: a write without a rotary part has returned before that line.) The cell shows
+# what it would do (about ten seconds).
 
 # %%
 norope.tma()
@@ -396,13 +398,15 @@ norope.times()
 #
 # Take two ranks with weights 2 and 8, outputs 0 and 10. Together: (2 * 0 + 8 * 10) / 10 = 8, and the weight is 10.
 #
-# Four things go wrong here, and each has gone wrong in a public repository:
+# Five things go wrong here, and each has gone wrong in a public repository:
 #
 # * **The base.** The kernel's LSE is to base 2. Merge it as if it were natural, and weights are raised to a power: 8.81
 #   for 8. Convert it the wrong way: 7.23. Both look like answers.
 # * **Overflow.** The LSEs of the server above are about 263, and in float32 2^263 is infinite.
 # * **An empty rank.** A rank without a key for this query has the LSE -inf, weight 0. Its output is whatever the kernel left
 #   there, NaN too. And 0 times NaN is NaN.
+# * **Another word for empty.** FlashMLA says +inf for a rank without keys. Upstream has three merges: two read +inf as -inf;
+#   the third takes it for a weight, clears the NaN that comes of it, and hands on zeros without a sign.
 # * **Nobody has a key.** All LSEs are -inf, and -inf - -inf is NaN. Asked for are output 0 and LSE -inf.
 
 # %%
@@ -412,7 +416,7 @@ viz.decode_step(["attend", "merge"])
 lab.predict("3e")
 
 # %% [markdown]
-# Write `merge_lse`, in float32 whatever comes in. About 6 lines.
+# Write `merge_lse`, in float32 whatever comes in. About 7 lines.
 
 
 # %% part="3e" role="answer"
@@ -420,11 +424,12 @@ def merge_lse(outs, lses):
     """Attention over the keys of all ranks, from what each rank has over its own.
 
     outs: [D, T, H, V], each rank's output for T queries and H heads, float32 or bf16. lses: [D, T, H], base 2, of either dtype;
-    -inf for a rank without keys, whose output may be anything. Returns (out [T, H, V], lse [T, H]), float32, lse base 2; where
-    no rank has keys 0 and -inf.
+    -inf or +inf for a rank without keys, whose output may be anything. Returns (out [T, H, V], lse [T, H]), float32, lse base
+    2; where no rank has keys 0 and -inf.
     """
     ### BEGIN SOLUTION
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == float("inf"), -float("inf"), lses)
     top = lses.amax(0).clamp(min=-1e30)  # finite, also where nobody has a key
     weight = torch.exp2(lses - top)
     total = weight.sum(0)

@@ -159,8 +159,8 @@ viz.shards_picture([5, 3], [3, 0], dcp_size=4)
 lab.predict("4b")
 
 # %% [markdown]
-# Write `interleave_shards`. Lengths, starts and D can be anything; a request without a prefix sends no row at all. You cannot
-# tell garbage by looking at it. About 7 lines.
+# Write `interleave_shards`. Lengths, starts and D can be anything; here a request without a prefix sends no row at all
+# (upstream one of garbage, where its start is no multiple of D). You cannot tell garbage by looking at it. About 7 lines.
 
 
 # %% part="4b" role="answer"
@@ -485,10 +485,19 @@ replay("above", defects="mixed", typed=True)
 #
 # *10 points, 8 minutes.*
 #
-# RAGGED needs the locs of all requests' tokens in one line, the *flattened page table*, by which the index keys are gathered.
-# It is built for RAGGED only. With the table came its check, and the report's second surprise: max_idx = 2,937,855 against a
-# bound of 382,976. You know these numbers from 2e: a loc, held against rows. (An older version counted instead: more tokens
-# than slots was an error. But requests that share a prefix share slots, and nothing is wrong, #15086.)
+# With RAGGED comes a second table: the locs of all requests' tokens in one line, the *flattened page table*. Upstream builds
+# it where there is a prefix, for RAGGED and for one more path (FP8 to a full attention). And with the table came its check,
+# and the report's second surprise: max_idx = 2,937,855 against a bound of 382,976. You know these numbers from 2e: a loc,
+# held against rows. (An older version counted instead: more tokens than slots was an error. But requests that share a prefix
+# share slots, and nothing is wrong, #15086.)
+#
+# Who reads this table? Not the indexer: upstream gathers index keys by their pages. Its readers are those that turn FP8 rows of
+# **c-KV** into bf16 before they attend. In the report's server, TileLang and bf16, there is none: the check guards a table that
+# nobody reads there, and still it stopped the server. (The engine here is simpler and does gather index keys by it.)
+#
+# So the check's bound is that of locs, and it lets through what its reader must not take as it is. With C = 12, P = 4, D = 2
+# the table may hold 31. A c-KV reader that takes it raw asks for row 31 of 16; it must localize first, as in 4a. One list, two
+# consumers, two answers: your function is asked for both.
 #
 # Write the check as it should be. It has two ends. An index below 0 is wrong as well: in torch it reads from the end, in
 # Triton from before the beginning. And it says only whether something is wrong; what to do about it is for the caller to
@@ -525,8 +534,8 @@ lab.check("4f")
 # %% [markdown]
 # <details><summary>Expected output</summary>
 #
-# For C = 12, P = 4, D = 2: `capacity_ok(torch.tensor([31]), "index_k_loc", 12, 4, 2)` is `True`, with 32 it is `False`. As
-# `"ckv_row"`, 15 is the largest that is right. `torch.tensor([])` of int64 is right for everybody.
+# For C = 12, P = 4, D = 2: `capacity_ok(torch.tensor([31]), "flattened_page_table", 12, 4, 2)` is `True`, with 32 `False`. As
+# `"ckv_row"`, 31 is `False` and 15 the largest that is right. `torch.tensor([])` of int64 is right for everybody.
 # </details>
 # <details><summary>Stuck?</summary>
 #
@@ -534,9 +543,10 @@ lab.check("4f")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That it is evaluated. To take a maximum the CPU must wait for the GPU, so upstream does it only where a batch has more tokens
-# than the bound. With the right bound only requests that share a prefix get there. Nor that a loc in range is the right one:
-# 4d's wrong ids are all in range of something.
+# That it is evaluated. Upstream takes the maximum only where a batch has more tokens than the bound, which its comment puts
+# down to much reuse of KV. With the right bound only requests that share a prefix get there. Nor that the table's reader
+# localizes: a table of legal locs passes, and rows past the pool are what a raw reader makes of it. Nor that a loc in range
+# is the right one: 4d's wrong ids are all in range of something.
 # </details>
 
 # %% [markdown]

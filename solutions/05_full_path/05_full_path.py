@@ -628,8 +628,8 @@ lab.progress()
 # ### What you wrote, and where it lives upstream
 #
 # SGLang's files as they were in #36989 (head `017d5cb6`), a pull request against the day-0 branch of the model. It was closed
-# unmerged, and #37487 took decode context parallelism for this model out again; #39117, #40433, #40434 and #39330 bring it
-# back.
+# unmerged, and #37487 took decode context parallelism for this model out again. #39117, #40433, #40434 and #39330 would bring
+# it back; all four were open when they were read (22 September 2026).
 #
 # | you wrote | upstream | patch |
 # |---|---|---|
@@ -656,19 +656,24 @@ lab.progress()
 # | part | open |
 # |---|---|
 # | 1a | one variant computes owners in float32, which is exact below 2^24 |
-# | 1g, 2c, 4f | index-K and the capacity bound are `C * D + P`: short by `(D - 1) * P` |
+# | 1g, 2c, 4f | the target's index-K and the capacity bound are `C * D + P`: short by `(D - 1) * P` |
+# | 4f | the flattened table has no reader with TileLang and bf16; elsewhere it is read for c-KV, not for index-K |
+# | 2b, 2c | a DSA draft gets pages of 64 and a larger size, and its index-K is exact: only the target's is short |
 # | 2e | the bound is D times too loose for a draft; `move_kv_cache` is held against rows |
 # | 2f | the backend reads `dcp_localized_writes` once, when it is built |
 # | 2g | index-K is charged once and not D times |
 # | 2h | no mask and no bound in the kernel |
 # | 3a, 3b | a later Triton kernel has no owner filter, its torch twin has one |
 # | 3d | not compacted: every rank walks all of top-k |
-# | 3e | one of two merges does not clear the output of an empty rank, which may be NaN |
+# | 3e | of three merges `mla` and a2a do not clear the output of an empty rank, which may be NaN |
+# | 3e | a2a gives NaN where all ranks are empty; `mha` takes +inf for a weight |
 # | 3f | nothing compares counts or LSEs over ranks |
 # | 3g | no owner filter; the pull request refuses DCP instead |
-# | 4a | `planner.py` strides over the whole batch: right only for prefixes of whole pages |
+# | 4a | `planner.py` strides over the whole batch: right only where every prefix is a multiple of D long |
+# | 4a | so it is wrong for mixed batches, too: a decoding request's prefix is its length less 1 |
 # | 4d, 4e | mixed batches gather and get PAGED; unfused top-k adds no start |
-# | 5a | TileLang only: other backends return before the localization |
+# | 5a | TileLang only: trtllm returns before the localization, the other backends localize and ask for no LSE |
+# | 5a | fa3 with kpool makes slot 0 of a -1 |
 #
 # None of this was reproduced on SGLang itself. Look up what became of it before you rely on it.
 #

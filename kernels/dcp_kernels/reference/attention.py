@@ -100,9 +100,9 @@ def sparse_mla_extend(
 def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
     """Partial attention of D ranks ``outs [D, T, H, V]``, ``lses [D, T, H]`` base 2 to ``(out [T, H, V], lse [T, H])``.
 
-    A rank with LSE -inf saw no key: it weighs zero whatever its output holds, NaN too. All empty gives ``(0, -inf)``.
+    A rank with LSE -inf or +inf saw no key: it weighs zero whatever its output holds, NaN too. All empty gives ``(0, -inf)``.
     """
-    lses = lses.double()
+    lses = torch.where(lses == -MINUS_INF, MINUS_INF, lses.double())
     empty = lses == MINUS_INF
     top = lses.amax(0)
     top = torch.where(top == MINUS_INF, 0.0, top)

@@ -4,6 +4,7 @@
 # outcome: passed
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     top = lses.amax(0)
     top = torch.where(top == -math.inf, 0.0, top)
     weight = torch.exp2(lses - top)
@@ -80,6 +81,7 @@ def merge_lse(outs, lses):
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     return (lses[..., None] * outs).sum(0) / lses.sum(0)[..., None], lses.sum(0)
 
 # %% 3e average
@@ -99,6 +101,7 @@ def merge_lse(outs, lses):
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     return outs.mean(0), lses.mean(0)
 
 # %% 3e average-held
@@ -107,6 +110,7 @@ def merge_lse(outs, lses):
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     top = lses.amax(0)
     top = torch.where(top == -math.inf, 0.0, top)
     weight = torch.exp2(lses - top)
@@ -198,6 +202,7 @@ def merge_lse(outs, lses):
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     weight = torch.exp2(lses)
     kept = torch.where((weight > 0)[..., None], outs, 0.0)
     total = weight.sum(0)
@@ -210,6 +215,7 @@ def merge_lse(outs, lses):
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     weight = torch.exp2(lses)
     total = weight.sum(0)
     return (weight[..., None] * outs).sum(0) / total[..., None], torch.log2(total)
@@ -248,6 +254,32 @@ def merge_lse(outs, lses):
 - top = lses.amax(0)
 - top = torch.where(top == -math.inf, 0.0, top)
 + top = lses.amin(0)
+
+# %% 3e plus-inf
+# says: A rank that says +inf has no keys: taken for a weight it makes NaN.
+# asks: Which rank says +inf, and how much does it weigh?
+# family: M13
+# from: plain
+- lses = torch.where(lses == math.inf, -math.inf, lses)
+
+# %% 3e plus-inf-cleared
+# says: +inf was taken for a weight, NaN was cleared, and others went with it.
+# asks: Which rank says +inf, and how much does it weigh?
+# family: M13
+# from: plain
+- lses = torch.where(lses == math.inf, -math.inf, lses)
+
+- weight = torch.exp2(lses - top)
++ weight = torch.exp2(lses - top).nan_to_num(0.0)
+
+# %% 3e plus-inf-best
+# says: +inf became the largest float: a rank without keys has all weight.
+# asks: Which rank says +inf, and how much does it weigh?
+# family: M13
+# from: plain
+- lses = torch.where(lses == math.inf, -math.inf, lses)
++ lses = torch.where(lses == math.inf, torch.finfo(lses.dtype).max, lses)
++ outs = torch.nan_to_num(outs)
 
 # %% 3e nan-times-zero
 # says: A rank without keys left NaN, and 0 times NaN is NaN.
@@ -288,6 +320,7 @@ def merge_lse(outs, lses):
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     kept = torch.where((lses == -math.inf)[..., None], 0.0, outs)
     top = lses.amax(0)
     weight = torch.exp2(lses - top).nan_to_num(0)
@@ -320,6 +353,7 @@ def merge_lse(outs, lses):
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     weight = torch.softmax(lses, 0)
     kept = torch.where((weight > 0)[..., None], outs, 0.0)
     out = (weight[..., None] * kept).sum(0)
@@ -457,7 +491,7 @@ def merge_lse(outs, lses):
 # outcome: unsafe
 # from: plain
   def merge_lse(outs, lses):
-+     outs[lses == -math.inf] = 0
++     outs[lses.isinf()] = 0
 
 - kept = torch.where((weight > 0)[..., None], outs, 0.0)
 + kept = outs
@@ -469,7 +503,7 @@ def merge_lse(outs, lses):
 # from: plain
 - outs, lses = outs.float(), lses.float()
 + outs = outs.float()
-+ lses[lses == -math.inf] = -1000.0
++ lses[lses.isinf()] = -1000.0
 + lses = lses.float()
 
 - top = torch.where(top == -math.inf, 0.0, top)
@@ -493,6 +527,7 @@ def merge_lse(outs, lses):
 # outcome: passed
 def merge_lse(outs, lses):
     outs, lses = outs.double(), lses.double()
+    lses = lses.masked_fill(lses == math.inf, -math.inf)
     top = lses.max(0).values
     top = torch.where(torch.isinf(top), torch.zeros_like(top), top)
     w = 2.0 ** (lses - top)
@@ -508,6 +543,7 @@ def merge_lse(outs, lses):
 def merge_lse(outs, lses):
     out, lse = torch.zeros(outs.shape[1:], device=outs.device), torch.full(lses.shape[1:], -math.inf, device=lses.device)
     for o, z in zip(outs.float(), lses.float()):
+        z = torch.where(z.isinf(), -math.inf, z)
         both = torch.logaddexp2(lse, z)
         both_safe = torch.where(both == -math.inf, 0.0, both)
         o = torch.where((z == -math.inf)[..., None], 0.0, o)
@@ -518,6 +554,7 @@ def merge_lse(outs, lses):
 # %% 3e logsumexp
 # outcome: passed
 def merge_lse(outs, lses):
+    lses = torch.where(lses == math.inf, -math.inf, lses)
     natural = lses.double() * math.log(2)
     total = torch.logsumexp(natural, 0)
     share = torch.exp(natural - total).nan_to_num(0.0)
@@ -527,8 +564,8 @@ def merge_lse(outs, lses):
 # %% 3e clamped
 # outcome: passed
 def merge_lse(outs, lses):
-    lses = lses.float()
-    empty = lses == -math.inf
+    empty = lses.isinf()
+    lses = lses.float().masked_fill(empty, -math.inf)
     shift = lses.amax(0).clamp(min=-1e4)
     weight = torch.exp2(lses - shift)
     values = outs.float().clone()

@@ -21,11 +21,11 @@ def _merge_cases(draw: Draw) -> list[Case]:
         lses = level + spread * torch.randn(ranks, queries, heads, generator=g)
         return outs.to(dtype), lses.clamp(-600, 600).to(dtype)
 
-    def emptied(outs, lses, where, fill):
-        """The given (rank, query) pairs hold no key; what the kernel left there is ``fill``."""
+    def emptied(outs, lses, where, fill, said=-math.inf):
+        """The given (rank, query) pairs hold no key; what the kernel left there is ``fill``, and its LSE is ``said``."""
         outs, lses = outs.clone(), lses.clone()
         for rank, query in where:
-            outs[rank, query], lses[rank, query] = fill, -math.inf
+            outs[rank, query], lses[rank, query] = fill, said
         return outs, lses
 
     nan, nobody = math.nan, draw.int(0, 1)
@@ -44,6 +44,12 @@ def _merge_cases(draw: Draw) -> list[Case]:
             ("a rank without keys, its output is 0", emptied(*drawn(3, 2, 2, 3), [(draw.int(1, 2), 0)], 0.0)),
             ("a rank without keys, its output is NaN", emptied(*drawn(4, 2, 2, 3), [(draw.int(1, 3), 1)], nan)),
             ("a query that no rank has keys for", emptied(*drawn(2, 2, 1, 3), [(0, nobody), (1, nobody)], nan)),
+            ("a rank without keys, its LSE is +inf", emptied(*drawn(3, 2, 2, 3), [(draw.int(0, 2), 0)], 0.0, math.inf)),
+            (
+                "+inf, -inf and NaN outputs",
+                emptied(*emptied(*drawn(4, 2, 2, 3), [(0, 0)], nan), [(2, 0), (1, 1)], nan, math.inf),
+            ),
+            ("nobody has keys, and all say +inf", emptied(*drawn(2, 2, 1, 3), [(0, nobody), (1, nobody)], 0.0, math.inf)),
             ("keys on the last rank only", emptied(*drawn(4, 1, 2, 3), [(0, 0), (1, 0), (2, 0)], 1e4)),
             ("one rank", one),
             ("LSEs about 595", drawn(3, 2, 2, 3, level=595.0)),
@@ -63,7 +69,7 @@ def _merge_oracle(outs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor,
     out, lse = torch.zeros(queries, heads, width, dtype=torch.float64), torch.full((queries, heads), -math.inf).double()
     for t in range(queries):
         for h in range(heads):
-            held = [d for d in range(ranks) if z[d][t][h] > -math.inf]
+            held = [d for d in range(ranks) if math.isfinite(z[d][t][h])]
             if not held:
                 continue
             top = max(z[d][t][h] for d in held)
@@ -114,9 +120,9 @@ PART = Part(
         "2^595 does not fit a float32: subtract the largest LSE of the query and head first, and add it "
         "again at the end. Where "
         "every rank is empty the largest is -inf, and -inf - -inf is NaN: put 0 in its place.",
-        "weight = exp2(lses - top), which is 0 for -inf. Zero times NaN is NaN, so choose 0 with torch.where "
-        "where the weight "
-        "is 0, before you multiply. Divide by the sum where it is positive; the LSE is top + log2(sum).",
+        "Put -inf for +inf first. weight = exp2(lses - top), which is 0 for -inf. Zero times NaN is NaN, so choose 0 with "
+        "torch.where where the weight is 0, before you multiply. Divide by the sum where it is positive; the LSE is top + "
+        "log2(sum).",
     ),
     prediction=Prediction(
         question="Three ranks: LSEs 5, 5 and 6, outputs 0, 0 and 10. What is the merged output?",
