@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from dcplab import paths
-from dcplab.engine.backend import ForwardBatch, Worker
+from dcplab.engine.backend import ForwardBatch, RankStep, Worker
+from dcplab.engine.configurator import ServerConfig
 from dcplab.investigate.records import CheckedFigure
 
 ROOT = paths.root()
@@ -115,6 +116,16 @@ def test_the_map_names_what_the_engine_has():
     ours = [name for here, _, _ in table for name in quoted(here)]
     assert len(set(ours)) == len(ours)
     assert not set(ours) - members(SRC / "engine")
+
+
+def test_the_map_has_every_option_of_a_server_and_every_operation_of_a_rank():
+    mapped = {name for here, _, _ in rows("engine.md", "| here | SGLang | vLLM |") for name in quoted(here)}
+    options = {f"ServerConfig.{name}" for name in ServerConfig.__dataclass_fields__}
+    operations = {f"RankStep.{name}" for name in vars(RankStep) if not name.startswith("_")} - {
+        "RankStep.replicated",  # a field with a default: the draft's step
+        "RankStep.dcp_size",  # the server's
+    }
+    assert len(operations) > 15 and not (options | operations) - mapped
 
 
 def test_saved_cells_may_use_the_earlier_names():
