@@ -1,5 +1,7 @@
 """The public cases as switches: what the answers, the monitor, the typed spaces and strict bounds each say of them."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -163,9 +165,8 @@ def test_what_no_tag_and_no_table_can_tell():
         return rank.localize(rank.to_locs(tag(torch.where(selected >= 4, selected - 4, selected), Space.POSITION)))
 
     decode = decoding(four_before)
-    engine = Engine(
-        CONFIG, comm=Local(4), typed=True, strict=True, paths=backend.Paths(decode=decode, verify=decode, extend=backend.extend)
-    )
+    wired = backend.Paths(decode=decode, verify=decode, extend=backend.extend)
+    engine = Engine(replace(CONFIG, topk=8), comm=Local(4), typed=True, strict=True, paths=wired)
     [asked] = [q for q in tokenizer.questions(100) if q.name == "recite a passage"]
     [got] = engine.generate([asked.prompt], asked.words)
     assert engine.tokenizer.decode(got) != asked.answer, "only the answer shows it"
