@@ -102,8 +102,8 @@ def folders(solutions: Path | None = None) -> list[Path]:
 
 
 def lab(given: str | int) -> Lab:
-    """Return the lab called "01", "1" or "01_index_spaces". Raises CourseError with the known names."""
-    wanted = str(given).strip().rstrip("/")
+    """Return the lab called "01", "1", "lab01" or "01_index_spaces". Raises CourseError with the known names."""
+    wanted = re.sub(r"^lab[ _-]?(?=\d)", "", str(given).strip().rstrip("/").lower())
     for path in folders():
         if wanted == path.name or (wanted.isdigit() and int(wanted) == int(path.name[:2])):
             return load(path)
@@ -124,7 +124,7 @@ def of_part(identity: str) -> Lab:
 def place(first: str, second: str | None = None) -> tuple[Lab, Part | None]:
     """Resolve the words of a command: a lab ("01"), a part alone ("1c", as in a notebook), or both ("01" and "1c", or "1" and
     "c")."""
-    text = str(first).strip()
+    text = re.sub(r"^lab[ _-]?(?=\d)", "", str(first).strip().lower())
     if second is not None or text.isdigit() or "_" in text or not text[:1].isdigit():
         found = lab(text)
         return found, None if second is None else found.part(second)

@@ -11,7 +11,7 @@ from typing import Any
 
 from dcplab import mode as modes
 from dcplab.course.key import Key
-from dcplab.course.model import CheckResult, Table
+from dcplab.course.model import Case, CheckResult, Launch, Table
 from dcplab.course.trial import Trial
 from dcplab.judge.judgement import FAILED, Judgement
 from dcplab.notebook.extract import Program
@@ -23,6 +23,7 @@ from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
 WIDTH, FIRST_PRINTED = 80, 40
 SAID, CELL, DETAIL = 2_000, 400, 200_000  # characters of a sentence, of a table's cell and of the details
+FAR = 10**9  # nobody counts so far within a check
 # The left edge is seen from afar, by colour and by form. The colours are the theme's own.
 EDGE = "8px double var(--jp-error-color1,currentColor)"
 EDGES = {
@@ -222,7 +223,13 @@ def _question(judgement: Judgement, says: str) -> str:
         return sentences.PLAIN[judgement.plain[0]][2] or judgement.part.question
     if says.endswith(sentences.RIGHT_VALUES):
         return "Which dtype does the docstring promise?"
+    if judgement.outcome == "timeout" and (far := _largest(judgement.drawn.cases[judgement.shown.number])) >= FAR:
+        return f"Does anything count up to {far:,}, one by one?"
     return judgement.part.question if judgement.outcome in ("wrong", "unsafe") else ""
+
+
+def _largest(case: Case | Launch) -> int:
+    return max((value for value in case.args if type(value) is int), default=0)
 
 
 def _message(judgement: Judgement, told: _Told, points: float, under: str) -> str:
