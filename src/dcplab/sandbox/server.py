@@ -20,7 +20,7 @@ from dcplab.sandbox.walls import enclose, libc, namespaces
 
 def main(fd: int, mode: str) -> None:
     left_out = "namespaces" in enclose.allowances(mode, settings.sandbox()).without
-    alone = "DCPLAB_SANDBOX" if left_out else namespaces.enter(keep=fd)
+    alone = "DCPLAB_SANDBOX" if left_out else namespaces.enter(keep=fd, own_proc=mode == "gpu")
     control = socket.socket(fileno=fd)
     # Orphans of a child become ours, however they detached themselves, and are killed when the child ends.
     libc.prctl(libc.PR_SET_SUBREAPER, 1)

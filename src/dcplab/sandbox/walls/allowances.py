@@ -44,13 +44,14 @@ _PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/ur
 
 CPU = Allowances(read=(*_SYSTEM, *_ETC, *_PROC), devices=_PLAIN_DEVICES)
 COMPILE = replace(CPU, processes=True)  # ptxas
-# CUDA's driver opens its devices by name and asks /proc and /sys about them; gcc builds Triton's launcher.
+# CUDA's driver opens its devices by name, asks /proc and /sys about them, has a local socket of its own and, as root, renews
+# the links in /dev/char; gcc builds Triton's launcher.
 GPU = replace(
     COMPILE,
     read=(*_SYSTEM, *_ETC, "/proc", "/sys", "/etc/nvidia", "/usr/local/nvidia", "/usr/local/cuda*", "/run/nvidia*"),
     devices=(*_PLAIN_DEVICES, "/dev/nvidia*", "/dev/nvidia-caps", "/dev/nvidia-caps-imex-channels", "/dev/dri"),
-    write=("/dev/shm",),
-    calls=("memfd_create", "sched_setaffinity", "socketpair"),
+    write=("/dev/shm", "/dev/char"),
+    calls=("memfd_create", "sched_setaffinity", "socketpair", "socket", "bind", "listen"),
 )
 BY_MODE = {"cpu": CPU, "compile": COMPILE, "gpu": GPU}
 
@@ -68,6 +69,8 @@ REFUSED = (
     *("reboot", "swapon", "swapoff", "sethostname", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "acct"),
     *("quotactl", "syslog", "personality", "vhangup", "iopl", "ioperm", "capset"),
 )
+LOCAL = ("socket", "socketpair")  # where they are allowed, only of the local family (AF_UNIX)
+ABSENT = ("connect",)  # refused as if nobody were there: CUDA's driver asks for MPS in this way, and goes on without
 PROCESSES = ("fork", "vfork", "execve", "execveat")  # and clone without a thread's flag
 SIGNALS = ("kill", "tgkill")  # a child that starts programs may end them
 # name: which argument is a process's id. Only 0 and the child's own pass.

@@ -27,6 +27,12 @@ def unshare(flags: int) -> None:
     _checked(_libc.unshare(flags))
 
 
+def mount(source: str | None, target: str, kind: str | None, flags: int) -> None:
+    """Mount a file system, or change how ``target`` is mounted (``kind`` None). Raises OSError."""
+    given = (None if text is None else text.encode() for text in (source, target, kind))
+    _checked(_libc.mount(*given, ctypes.c_ulong(flags), None))
+
+
 def _checked(done: int) -> int:
     if done < 0:
         number = ctypes.get_errno()

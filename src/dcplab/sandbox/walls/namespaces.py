@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 
 from dcplab.sandbox.walls import libc
 
-_USER, _PID, _NET = 0x10000000, 0x20000000, 0x40000000
+_MOUNTS, _USER, _PID, _NET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
+_PRIVATE, _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 0x40000 | 0x4000, 2, 4, 8  # mount(2); private with all that lies below
 
 
-def enter(keep: int) -> str:
+def enter(keep: int, own_proc: bool = False) -> str:
     """Go on as the first process of new namespaces, if this system allows it. Returns "" if so, else the reason.
 
-    ``keep``: a descriptor for inside; outside it is closed. Who owns them is root, or whoever may make a user namespace.
+    ``keep``: a descriptor for inside; outside it is closed. ``own_proc``: with a /proc of the ids inside, where CUDA's driver
+    looks itself up. Who owns the namespaces is root, or whoever may make a user namespace.
     """
-    user, group = os.geteuid(), os.getegid()
-    try:
-        libc.unshare(_PID | _NET)
-    except OSError:
-        if reason := _no_user_namespace():
-            return reason
-        libc.unshare(_USER | _PID | _NET)
-        _map(user, group)
+    if reason := _refused(own_proc):
+        return reason
+    _leave(own_proc)
     inside = os.fork()
     if inside == 0:
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if own_proc:
+            _mount_proc()
         return ""
     os.close(keep)
     _, status = os.waitpid(inside, 0)
@@ -37,22 +37,40 @@ def enter(keep: int) -> str:
     os._exit(code if code >= 0 else 128 - code)
 
 
-def _no_user_namespace() -> str:
-    """Try it in a process of its own: one that fails half-way has no user any more."""
-    tried = os.fork()
-    if tried == 0:
-        try:
-            user, group = os.geteuid(), os.getegid()
-            libc.unshare(_USER | _PID | _NET)
-            _map(user, group)
-            os._exit(0)
-        except OSError as e:
-            os._exit(min(e.errno or 1, 255))
-        finally:
-            os._exit(255)
-    _, status = os.waitpid(tried, 0)
-    number = os.waitstatus_to_exitcode(status)
-    return "" if number == 0 else f"unshare: {os.strerror(number)}"
+def _leave(own_proc: bool) -> None:
+    user, group = os.geteuid(), os.getegid()
+    flags = _PID | _NET | (_MOUNTS if own_proc else 0)
+    try:
+        libc.unshare(flags)
+    except OSError:
+        libc.unshare(_USER | flags)
+        _map(user, group)
+
+
+def _mount_proc() -> None:
+    libc.mount(None, "/", None, _PRIVATE)
+    libc.mount("proc", "/proc", "proc", _NO_SUID | _NO_DEVICES | _NO_PROGRAMS)
+
+
+def _refused(own_proc: bool) -> str:
+    """Try it in processes of their own: one that fails half-way has no user any more."""
+
+    def errno_of(step: Callable[[], object]) -> int:
+        tried = os.fork()
+        if tried == 0:
+            try:
+                step()
+                os._exit(0)
+            except OSError as e:
+                os._exit(min(e.errno or 1, 255))
+            finally:
+                os._exit(255)
+        return os.waitstatus_to_exitcode(os.waitpid(tried, 0)[1])
+
+    if number := errno_of(lambda: _leave(own_proc)):
+        return f"unshare: {os.strerror(number)}"
+    number = errno_of(lambda: (_leave(True), os._exit(errno_of(_mount_proc)))) if own_proc else 0
+    return f"/proc: {os.strerror(number)}" if number else ""
 
 
 def _map(user: int, group: int) -> None:

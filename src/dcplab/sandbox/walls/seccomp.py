@@ -6,11 +6,12 @@ import ctypes
 import errno
 import functools
 import os
+import socket
 import struct
 from collections.abc import Iterable
 
 from dcplab.sandbox.walls import libc
-from dcplab.sandbox.walls.allowances import OTHERS, PROCESSES, REFUSED, SIGNALS
+from dcplab.sandbox.walls.allowances import ABSENT, LOCAL, OTHERS, PROCESSES, REFUSED, SIGNALS
 from dcplab.sandbox.walls.numbers import AUDIT_ARCH, NUMBERS
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
@@ -55,9 +56,16 @@ def program(processes: bool, calls: tuple[str, ...]) -> bytes:
     line(_EQUAL, NUMBERS["clone3"], no=1)  # its flags lie in memory, which a filter cannot read; libc then takes clone
     line(_RETURN, _ERROR | errno.ENOSYS)
     refused = [name for name in REFUSED if name not in calls] + ([] if processes else list(PROCESSES))
+    absent = {NUMBERS[name] for name in ABSENT}
     for number in sorted({NUMBERS[name] for name in refused} - {-1}):
         line(_EQUAL, number, no=1)
+        line(_RETURN, _ERROR | (errno.ENOENT if number in absent else errno.EPERM))
+    for name in (name for name in LOCAL if name in calls):
+        line(_EQUAL, NUMBERS[name], no=4)
+        line(_LOAD, _FIRST)
+        line(_EQUAL, socket.AF_UNIX, yes=1)
         line(_RETURN, _ERROR | errno.EPERM)
+        line(_RETURN, _ALLOW)
     others = {name: where for name, where in OTHERS.items() if name not in calls and not (processes and name in SIGNALS)}
     for name, argument in others.items():
         line(_EQUAL, NUMBERS[name], no=5)

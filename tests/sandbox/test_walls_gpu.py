@@ -1,0 +1,35 @@
+"""The walls of a GPU's child, closed on a machine without one: what CUDA's driver needs is open, what is beside it is not."""
+
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import os, socket
+from dcplab.sandbox.walls import enclose, namespaces
+reason = namespaces.enter(keep=os.pipe()[1], own_proc=True)
+inside = not reason and [os.readlink("/proc/self"), [n for n in os.listdir("/proc") if n.isdigit()]] == ["1", ["1"]]
+enclose.enclose(enclose.allowances("gpu", ""), ["/tmp"], [])
+print("in" if inside else "out: " + reason)
+for attempt in (
+    lambda: socket.socket(socket.AF_UNIX).bind("\\0dcplab-walls"),
+    lambda: socket.socket(socket.AF_UNIX).connect("/tmp/nvidia-mps/control"),
+    lambda: socket.socket(socket.AF_INET),
+    lambda: os.listdir("/"),
+):
+    try:
+        attempt()
+        print("ok")
+    except OSError as error:
+        print(type(error).__name__)
+"""
+
+
+def test_a_local_socket_of_its_own_is_open_and_the_network_is_not():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    where, *attempts = done.stdout.split("\n")[:-1]
+    assert attempts == ["ok", "FileNotFoundError", "PermissionError", "PermissionError"]
+    if where != "in":
+        pytest.skip(f"this system allows no PID namespace with a /proc of its own ({where})")
