@@ -585,7 +585,7 @@ verdict:              silent corruption
 fresh:                3/3
 long:                 0/2
 again:                0/3
-first_wrong_answer:   ask: w368 w12 w50
+first_wrong_answer:   hides hides hides hides
 fixed_fresh:          3/3
 fixed_long:           2/2
 fixed_again:          3/3

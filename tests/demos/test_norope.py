@@ -46,7 +46,7 @@ def test_the_two_numbers_that_tell_it():
     assert math.isclose(old.off, math.log2(4), abs_tol=1e-3) and abs(new.off) < 1e-3
     assert found.text.count("right") == 2 and "WRONG" not in found.text
     counts, selected, merged, single = old.arguments
-    assert counts.shape == (4, len(selected)) and merged.shape == single.shape == (len(selected), 1)
+    assert counts.shape == (4, len(selected)) and merged.shape == single.shape == (len(selected), toy_server.FOUR.heads)
 
 
 @pytest.mark.slow

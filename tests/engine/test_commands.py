@@ -135,8 +135,8 @@ def test_several_ranks_a_process(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_isolation_table_in_four_forms(capsys, tmp_path):
-    files = {kind: tmp_path / f"t.{kind}" for kind in ("csv", "json", "html")}
+def test_the_isolation_table_in_its_forms(capsys, tmp_path):
+    files = {kind: tmp_path / f"t.{kind}" for kind in ("csv", "json", "html", "markdown")}
     forms = [w for kind, path in files.items() for w in (f"--{kind}", str(path))]
     status, out, _ = run(capsys, "isolate", *SMALL, "--only", "index_k_size,assert", "-j", "1", *forms)
     assert status == 0 and "CPU (torch)" in out
@@ -157,6 +157,9 @@ def test_the_isolation_table_in_four_forms(capsys, tmp_path):
     assert len(data["runs"]) == 8 and data["runs"][0]["defects"] == ["index_k_size", "assert"]
     page = files["html"].read_text()
     assert page.count("<tr") == 9 and "silent corruption" in page
+    table = files["markdown"].read_text().splitlines()
+    assert len(table) == 2 + 4 and table[0].startswith("| index-K size | write | read | extend | assert | below | above | keys |")
+    assert table[-1] == "| + | + | + | + | + | right 3/3 2/2 3/3 | right 3/3 2/2 3/3 | 1.00 | - | - |"
 
 
 MORTAL = """

@@ -14,7 +14,7 @@ from dcplab.errors import CourseError
 
 pytestmark = pytest.mark.slow  # a server for each defect
 
-CONFIG = ServerConfig(page_size=4, dcp_size=2, size=scenario.default_size(4, 2), layers=3)
+CONFIG = ServerConfig(page_size=4, dcp_size=2, size=scenario.default_size(4, 2), layers=3, topk=scenario.TOPK)
 
 
 def told(defects, level, **more):

@@ -48,7 +48,7 @@ def server_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--page-size", type=int, metavar="P", help="rows in a page (default: 8 on a CPU, 64 on a GPU)")
     parser.add_argument("--layers", type=int, default=3, help="DSA layers (default: 3)")
-    parser.add_argument("--topk", type=int, help="keys selected for a query (default: 64 on a CPU, 2048 on a GPU)")
+    parser.add_argument("--topk", type=int, help="keys selected for a query (default: 32 on a CPU, 2048 on a GPU)")
     parser.add_argument("--chunk", type=int, help="tokens extended in a step (default: 256 on a CPU, 4096 on a GPU)")
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"), help="default: a GPU where there is one")
     parser.add_argument(

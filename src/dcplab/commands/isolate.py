@@ -45,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one server (default: 600)")
     parser.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every outcome as JSON")
+    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table as docs/isolation.md has it")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the table as a page")
     parser.add_argument(
         "--resume", action="store_true", help="keep the rows of --json FILE that the same server and code made; run the others"
@@ -96,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
     forms = [
         (args.csv, isolation.as_csv),
         (args.json, lambda table: isolation.as_json(table, head)),
+        (args.markdown, isolation.as_markdown),
         (args.html, lambda table: isolation.as_html(table, note)),
     ]
     _write(forms, isolation.in_order(rows.values()))  # report an unwritable file before any server runs

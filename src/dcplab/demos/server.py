@@ -23,7 +23,7 @@ ACTS = {"fresh": "just started", "long": "two long requests", "again": "asked ag
 
 
 # A small server that can tell the story at every level: two ranks, pages of 4 rows, two DSA layers.
-TOY = ServerConfig(size=768, page_size=4, dcp_size=2, layers=2)
+TOY = ServerConfig(size=768, page_size=4, dcp_size=2, layers=2, topk=scenario.TOPK)
 
 
 class Replay(Shown):

@@ -62,6 +62,7 @@ class ForwardBatch:
     paged: torch.Tensor | None = None
     flat: torch.Tensor | None = None
     shards: tuple[torch.Tensor, torch.Tensor] | None = None
+    reads: bool = True  # False: the step only stores, as a transfer would; every read gives zeros and touches nothing
 
     @property
     def page_table(self) -> torch.Tensor:
@@ -186,7 +187,7 @@ class RankStep:
         (the norope kernel as it was) takes them for rows, on every rank."""
         s = self.shared
         self.check_write(locs)
-        source = self.worker.activations.latent
+        source = self.latent
         if self.replicated or raw:
             rows = s.watcher.use(self.worker.arena, self.rank, self.ckv, locs, "write_ckv", True, locs)
             ops.write_ckv(self._pool(self.ckv, True), source, rows)
@@ -220,6 +221,8 @@ class RankStep:
     def select_paged(self) -> torch.Tensor:
         """Top-k of each token, keys read from index-K pages. Positions ``[T, topk]`` int32, ascending, -1 behind."""
         s, b = self.shared, self.batch
+        if not b.reads:
+            return self._none_selected()
         page = s.config.page_size
         q, w = self._index_query()
         if s.has("index_k_half_pages") and not self.replicated:
@@ -254,6 +257,8 @@ class RankStep:
     def select_ragged(self) -> torch.Tensor:
         """Top-k of each token over the keys of its whole request, gathered by loc. Positions ``[T, topk]`` int32, -1 behind."""
         s, b = self.shared, self.batch
+        if not b.reads:
+            return self._none_selected()
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, b.flat_locs, "read_index_k", False)
         keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
         q, w = self._index_query()
@@ -267,6 +272,16 @@ class RankStep:
             selected.append(ops.topk_select(logits, s.config.topk, ks[part], ke[part]))
         columns = torch.cat(selected)
         return tag(torch.where(columns >= 0, columns - ks[:, None], -1), Space.POSITION)
+
+    def _none_selected(self) -> torch.Tensor:
+        shape = (len(self.batch.positions), self.shared.config.topk)
+        return tag(torch.full(shape, -1, dtype=torch.int32, device=self.batch.positions.device), Space.POSITION)
+
+    def _nothing(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Attention to no key."""
+        shape = (len(self.batch.positions), self.shared.config.heads)
+        zero = torch.zeros(1, device=self.batch.positions.device)
+        return zero.expand(*shape, WIDTH), (zero + ops.MINUS_INF).expand(shape)
 
     def to_locs(self, positions: torch.Tensor) -> torch.Tensor:
         """The PAGED transform: selected positions to locs, int64, -1 stays."""
@@ -299,6 +314,8 @@ class RankStep:
         A typed server raises TagError for a row where no token of the query's own request lies, whatever its tag says.
         """
         s = self.shared
+        if not self.batch.reads:
+            return self._nothing()
         safe = s.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "sparse_mla_decode", False)
         if s.watcher.typed:
             self._own(safe, counts)
@@ -330,6 +347,8 @@ class RankStep:
         """This rank's share of every prefix, request by request, padded to ``ceil(len / D)`` rows each: ``[rows, 512]``."""
         s = self.shared
         req, at = self.batch.prefix_rows
+        if not self.batch.reads:
+            return torch.zeros(1, 1, dtype=s.config.dtype, device=at.device).expand(len(at), WIDTH)
         position = at * self.dcp_size + self.rank
         there = position < self.batch.prefix_lens[req]
         locs = s.req_to_token[self.batch.req_pool_indices[req], torch.where(there, position, 0)]
@@ -351,20 +370,23 @@ class RankStep:
         """Gathered shards ``[D, rows, 512]`` and this step's c-KV, put together as ``[prefix_i; extend_i]`` in the
         workspace."""
         b = self.batch
-        source = self.worker.activations.latent
+        if not b.reads:
+            return
         ragged = ops.assemble_ragged(
-            shards, source, b.prefix_lens, torch.zeros_like(b.prefix_lens), b.extend_lens, self.dcp_size, b.total_k
+            shards, self.latent, b.prefix_lens, torch.zeros_like(b.prefix_lens), b.extend_lens, self.dcp_size, b.total_k
         )
         self.fill(ragged)
 
     @property
     def latent(self) -> torch.Tensor:
-        """The c-KV of this step's tokens ``[T, 512]``, as it goes into the pool."""
-        return self.worker.activations.latent
+        """The c-KV of this step's tokens ``[T, 512]``, as it goes into this layer's pool."""
+        activations, model = self.worker.activations, self.shared.model
+        return self.shared.once("latent", self.layer, activations, lambda: model.latent(activations, self.layer))
 
     def fill(self, rows: torch.Tensor) -> None:
         """Put ``rows [n, 512]`` at the start of the workspace: what ragged indices point into."""
-        self.worker.arena.view("workspace")[: len(rows)] = rows
+        if self.batch.reads:
+            self.worker.arena.view("workspace")[: len(rows)] = rows
 
     def attend_ragged(self, indices: torch.Tensor) -> torch.Tensor:
         """Attention to the workspace: ``out [T, H, 512]``."""
@@ -373,6 +395,8 @@ class RankStep:
     def attend_ragged_lse(self, indices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The same with its LSE ``[T, H]``, base 2: ``(out, lse)``, as `attend` gives them."""
         s = self.shared
+        if not self.batch.reads:
+            return self._nothing()
         safe = s.watcher.use(self.worker.arena, self.rank, "workspace", indices, "sparse_mla_extend", False)
         kv = self._pool("workspace", False)
         if s.watcher.neighbours is False or space_of(indices) is Space.RAGGED:
@@ -385,7 +409,7 @@ class RankStep:
         s, b, c = self.shared, self.batch, self.shared.config
         bound = flattened_bound(c.size, c.page_size, c.dcp_size, s.defects)
         need = flattened_bound(c.size, c.page_size, c.dcp_size)
-        if b.total_prefix and (b.total_k > bound or s.watcher.typed):
+        if b.reads and b.total_prefix and (b.total_k > bound or s.watcher.typed):
             self._check("the capacity assert", b.flat_locs, bound, need, Space.ROW if s.has("assert") else Space.LOC)
 
     def _check(self, check: str, locs: torch.Tensor, bound: int, need: int, space: Space) -> None:
@@ -398,12 +422,12 @@ class RankStep:
             raise CapacityAlarm(check, highest, bound, highest < need)
 
     def _query(self) -> torch.Tensor:
-        code = self.worker.code
-        return self.shared.once("query", self.layer, code, lambda: self.shared.model.query(code, self.layer))
+        code, s = self.worker.code, self.worker.activations
+        return self.shared.once("query", self.layer, code, lambda: self.shared.model.query(code, s, self.layer))
 
     def _index_query(self) -> tuple[torch.Tensor, torch.Tensor]:
-        code = self.worker.code
-        return self.shared.once("index query", self.layer, code, lambda: self.shared.model.index_query(code))
+        code, s = self.worker.code, self.worker.activations
+        return self.shared.once("index query", self.layer, code, lambda: self.shared.model.index_query(code, s, self.layer))
 
     def _localize(self, locs: torch.Tensor) -> torch.Tensor:
         return tag(ops.localize(locs, self.rank, self.dcp_size), Space.ROW, self.rank)
@@ -433,21 +457,29 @@ class LayerStep:
 
     def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
         """One tensor a hosted rank -> ``[D, ...]``, every rank's."""
+        if not self.batch.reads:
+            return parts[0].new_zeros(1).expand(self.shared.config.dcp_size, *parts[0].shape)
         return self.shared.comm.all_gather(parts)
 
     def interleave(self, shards: torch.Tensor) -> torch.Tensor:
         """Gathered shards ``[D, rows, 512]`` -> every prefix in position order, request by request ``[total_prefix, 512]``."""
         b = self.batch
+        if not b.reads:
+            return shards.new_zeros(1, 1).expand(b.total_prefix, WIDTH)
         starts = torch.zeros_like(b.prefix_lens)
         return ops.interleave_shards(shards, b.prefix_lens, starts, self.shared.config.dcp_size, b.total_prefix)
 
     def join(self, prefix: torch.Tensor, latent: torch.Tensor) -> torch.Tensor:
         """Prefixes and this step's c-KV -> ``[prefix_0; extend_0; prefix_1; extend_1; ...]``, ``[total_k, 512]``."""
         b = self.batch
+        if not b.reads:
+            return latent.new_zeros(1, 1).expand(b.total_k, WIDTH)
         return ops.join_ragged(prefix, latent, b.prefix_lens, b.extend_lens, b.total_k)
 
     def merge(self, parts: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> list[torch.Tensor]:
         """Partial attention of the hosted ranks -> the merged output, once a hosted rank."""
+        if not self.batch.reads:
+            return [out for out, _ in parts]
         outs = self.all_gather([out for out, _ in parts])
         lses = self.all_gather([lse for _, lse in parts])
         out, lse = (public_cases.merge_believing if self.has("lse_plus_inf") else ops.merge_lse)(outs, lses)
@@ -461,13 +493,13 @@ class LayerStep:
 
     def count(self, selected: torch.Tensor, counts: Sequence[torch.Tensor]) -> None:
         """Tell the monitor how many keys top-k selected ``[T, topk]`` and how many each hosted rank holds ``[T]``."""
-        if self.shared.monitoring:
+        if self.shared.monitoring and self.batch.reads:
             self.shared.monitor.selected += int((selected >= 0).sum())
             self.shared.monitor.valid += int(self.all_gather([c.sum()[None] for c in counts]).sum())
 
     def capture(self, out: torch.Tensor, lse: torch.Tensor | None) -> None:
         """Keep a layer's attention output for a test that asked for it."""
-        if self.shared.captured is not None:
+        if self.shared.captured is not None and self.batch.reads:
             record = {"forward_mode": self.batch.forward_mode, "layer": self.layer, "out": out.float().cpu(), "lse": lse}
             self.shared.captured.append(record)
 
@@ -525,19 +557,6 @@ def draft(step: LayerStep) -> list[torch.Tensor]:
             locs = tag(public_cases.owned(locs, rank.rank, rank.dcp_size), Space.LOC)
         outs.append(rank.attend(*rank.as_rows(locs))[0])
     return outs
-
-
-def store(step: LayerStep) -> list[torch.Tensor]:
-    """Only write, as a transfer from another server would.
-
-    Stored values do not depend on attention in this model, so the caches hold what a full extend would leave in them. The
-    outputs are zeros and mean nothing.
-    """
-    for rank in step.ranks:
-        rank.write_ckv(step.batch.out_cache_loc, raw=step.raw_write)
-        rank.write_index_k(step.batch.out_cache_loc)
-    config, device = step.shared.config, step.batch.positions.device
-    return [torch.zeros(1, 1, WIDTH, device=device).expand(len(step.batch.positions), config.heads, WIDTH) for _ in step.ranks]
 
 
 STANDARD = Paths(decode=decode, verify=decode, extend=extend)

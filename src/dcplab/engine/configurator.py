@@ -31,9 +31,9 @@ class ServerConfig:
     page_size: int = 8
     dcp_size: int = 4
     layers: int = 3  # DSA layers
-    heads: int = 1
+    heads: int = 2
     topk: int = 64
-    index_heads: int = 1
+    index_heads: int = 3
     context_len: int = 0  # longest request, in tokens; 0: as long as the pool
     max_requests: int = 8
     chunk: int = 256  # tokens of extend in one step, over all requests

@@ -98,7 +98,7 @@ def _lost(rank: RankStep) -> dict[str, int]:
     keys, scales = model.index_keys(activations, rank.layer)
     there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.page_size)
     other = (there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)
-    return {"ckv": int((rows != activations.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
+    return {"ckv": int((rows != rank.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
 
 
 def serve(
@@ -198,8 +198,8 @@ def _server(
         page_size=page_size,
         dcp_size=dcp_size,
         layers=LAYERS,
-        heads=16 if real else 1,
-        index_heads=32 if real else 1,
+        heads=16 if real else 2,
+        index_heads=32 if real else 3,
         topk=8,  # far fewer than a prompt has tokens: where all are selected, their order does not show
         chunk=chunk,
         mixed=mixed,

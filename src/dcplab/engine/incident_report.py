@@ -72,9 +72,12 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
             f"Sharding monitor (decode): {m.valid} valid keys summed over ranks for {m.selected} selected; "
             f"{m.replicated} of {m.queries} queries with equal LSEs on all ranks: {'ALARM' if m.alarm else 'quiet'}",
         ]
-    lines.append(
-        f"{out.metrics.steps} steps, {out.metrics.extended} tokens extended, {out.metrics.decoded} decoded, {out.seconds:.1f} s"
-    )
+    n = out.metrics
+    if n.proposed:
+        lines.append(f"Draft: {n.accepted} of {n.proposed} proposals accepted: {'ALARM' if n.draft_dead else 'quiet'}")
+    if n.diverged:
+        lines.append(f"Ranks disagreed on {n.diverged} tokens: ALARM")
+    lines.append(f"{n.steps} steps, {n.extended} tokens extended, {n.decoded} decoded, {out.seconds:.1f} s")
     return "\n".join(lines)
 
 
@@ -132,6 +135,7 @@ def outcome_data(out: Outcome) -> dict[str, Any]:
         "canaries": [{"band": d.band, "changed": d.changed, "first": d.first} for d in out.canaries],
         "monitor": vars(out.monitor) | {"alarm": out.monitor.alarm},
         "metrics": vars(out.metrics),
+        "signs": list(out.signs),
         "seconds": round(out.seconds, 3),
     }
 

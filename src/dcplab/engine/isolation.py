@@ -139,6 +139,33 @@ def as_json(rows: Sequence[Mapping[str, Any]], head: Mapping[str, Any]) -> str:
     return json.dumps({**head, "runs": list(rows)}, indent=1)
 
 
+def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line a subset, as docs/isolation.md has it: verdict and right answers at each level, keys read for each selected at the
+    lowest, and the first wrong access at ``above``, or the highest there is."""
+    levels = [level for level in scenario.LEVELS if any(row["level"] == level for row in rows)]
+    table = {key(row): dict(zip(COLUMNS, cells(row), strict=True)) for row in rows}
+    head = (*_SHORT, *levels, "keys", "first index of a wrong space", "first outside its buffer")
+    lines = [_line(head), _line(["---"] * len(head)).replace(" ", "")]
+    for left in scenario.isolate_subsets():
+        here = {level: table[left, level] for level in levels if (left, level) in table}
+        if not here:
+            continue
+        told = [
+            " ".join([at["verdict"].removesuffix(" corruption"), at["fresh"], at["long"], at["again"]]) for at in here.values()
+        ]
+        low, high = next(iter(here.values())), here.get("above", list(here.values())[-1])
+        marks = [" " if name in left else "+" for name in switches.PATCHES]
+        lines.append(_line([*marks, *told, low["keys"], high["first wrong space"], high["first outside"]]))
+    return "\n".join(lines) + "\n"
+
+
+_SHORT = ("index-K size", "write", "read", "extend", "assert")  # `switches.PATCHES`, as the table heads them
+
+
+def _line(words: Sequence[str]) -> str:
+    return "| " + " | ".join(words) + " |"
+
+
 def as_html(rows: Sequence[Mapping[str, Any]], note: str) -> str:
     head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
     body = "".join(

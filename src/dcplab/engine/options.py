@@ -66,14 +66,15 @@ def config(options: EngineOptions) -> ServerConfig:
             f"On a GPU a page is a multiple of 64 rows, not {options.page_size}: the indexer kernel reads whole pages."
         )
     page_size = options.page_size or (64 if gpu else 8)
+    topk = options.topk or (2048 if gpu else scenario.TOPK)
     built = ServerConfig(
-        size=options.size or scenario.default_size(page_size, options.dcp_size),
+        size=options.size or scenario.default_size(page_size, options.dcp_size, topk),
         page_size=page_size,
         dcp_size=options.dcp_size,
         layers=options.layers,
-        heads=16 if gpu else 1,
-        index_heads=32 if gpu else 1,
-        topk=options.topk or (2048 if gpu else 64),
+        heads=16 if gpu else 2,
+        index_heads=32 if gpu else 3,
+        topk=topk,
         chunk=options.chunk or (4096 if gpu else 256),
         need_sort=options.need_sort,
     )

@@ -40,8 +40,13 @@ class Metrics:
     evicted: int = 0
     proposed: int = 0
     accepted: int = 0
-    diverged: int = 0  # tokens on which ranks disagreed
+    diverged: int = 0  # tokens on which ranks disagreed, a draft's among them
     largest_loc: int = -1
+
+    @property
+    def draft_dead(self) -> bool:
+        """Tokens were proposed and none was accepted: no answer shows it, each only takes as many steps as without a draft."""
+        return self.proposed > 0 and self.accepted == 0
 
 
 class Runner:
@@ -65,7 +70,7 @@ class Runner:
         self.workers = [Worker(rank, Arena(specs, self.device, tail=tail)) for rank in comm.ranks]
         self.pools = [pools.build(config, w.arena, watcher, w.rank, "retract" in defects) for w in self.workers]
         shape = (config.heads, config.index_heads, self.device, config.dtype)
-        target, draft = (Model(layers, words, *shape) for layers in (config.layers, 1))
+        target, draft = Model(config.layers, words, *shape), Model(1, words, *shape, salt=1)
         common = (comm, watcher, defects, req_to_token)
         self.shared = Shared(config, target, *common, monitoring=watcher.on, captured=[] if capture else None)
         self.draft = Shared(config, draft, *common, monitoring=False)
@@ -80,15 +85,20 @@ class Runner:
             pool.state[req_pool_idx] = word
 
     def forward(
-        self, mode: backend.ForwardMode, spans: Sequence[Span], tokens: Sequence[Sequence[int]], paths: Paths
+        self,
+        mode: backend.ForwardMode,
+        spans: Sequence[Span],
+        tokens: Sequence[Sequence[int]],
+        paths: Paths,
+        reads: bool = True,
     ) -> list[int]:
         """Run the spans with their ``tokens`` through the model: the next token of each request (after each token, for
-        verify)."""
+        verify). Without ``reads`` the tokens are only stored, and the next ones mean nothing."""
         self.watcher.phase = mode
         self.shared.memo.clear()
         self.draft.memo.clear()
         flat = torch.tensor([t for part in tokens for t in part], dtype=torch.int64).to(self.device)
-        batch = self._batch(mode, spans)
+        batch = self._batch(mode, spans, reads)
         ends = torch.cumsum(batch.extend_lens, 0)
         self._set_activations(self.shared.model, batch, flat, ends)
         if mode != "verify":
@@ -103,24 +113,25 @@ class Runner:
             path = {"decode": paths.decode, "verify": paths.verify}.get(mode, paths.extend)
             outs = path(LayerStep(self.shared, batch, ranks, layer))
             for worker, out in zip(self.workers, outs, strict=True):
-                worker.code = self._next(layer, out)
+                worker.code = self._next(layer, out, worker)
         picked = slice(None) if mode == "verify" else ends - 1
         next_tokens = []
         for w in self.workers:
-            greedy = functools.partial(self._greedy, w.code, w.activations.word, picked)
+            greedy = functools.partial(self._greedy, w, picked)
             next_tokens.append(self.shared.once("tokens", 0, w.code, greedy))
         return self._agree(next_tokens)
 
-    def _greedy(self, code: torch.Tensor, word: torch.Tensor, picked: slice | torch.Tensor) -> torch.Tensor:
-        return self.shared.model.logits(code[picked], word[picked]).argmax(-1)
+    def _greedy(self, worker: Worker, picked: slice | torch.Tensor) -> torch.Tensor:
+        return self.shared.model.logits(worker.code, worker.activations, picked).argmax(-1)
 
-    def _next(self, layer: int, out: torch.Tensor) -> torch.Tensor:
+    def _next(self, layer: int, out: torch.Tensor, worker: Worker) -> torch.Tensor:
         """Return what the next layer looks for. After the last layer, return its result."""
         if layer + 1 == self.config.layers:
             return out
-        return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out))
+        s = worker.activations
+        return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out, s, layer))
 
-    def _batch(self, mode: backend.ForwardMode, spans: Sequence[Span]) -> ForwardBatch:
+    def _batch(self, mode: backend.ForwardMode, spans: Sequence[Span], reads: bool = True) -> ForwardBatch:
         """Lengths and locs of a step. One host tensor goes to the device, with everything in it."""
         locs = torch.cat([self.allocator.locs(s.request.pages, s.start, s.end) for s in spans])
         lens = torch.tensor([[s.request.req_pool_idx, s.start, s.end - s.start, s.end] for s in spans], dtype=torch.int64).t()
@@ -147,6 +158,7 @@ class Runner:
             cu_seqlens_k=cu,
             total_k=total,
             total_prefix=int(lens[1].sum()),
+            reads=reads,
         )
         if mode in ("decode", "verify"):
             page = self.config.page_size
@@ -205,7 +217,7 @@ class Runner:
         path = paths.draft or backend.draft
         self.watcher.phase = "draft"
         guess = torch.tensor([r.tokens[-1] for r in batch], device=self.device)
-        guesses = []
+        everyone = []
         words = [pool.state[[r.req_pool_idx for r in batch]].float() for pool in self.pools]
         for i in range(length):
             self.draft.memo.clear()
@@ -217,7 +229,10 @@ class Runner:
                 rank.worker.code = word
                 words[k] = word
             outs = path(LayerStep(self.draft, step_batch, steps, 0))
-            per_rank = [self.draft.model.logits(out, word).argmax(-1) for out in outs]
-            guess = self.comm.all_gather(per_rank)[0]
-            guesses.append(guess)
-        return torch.stack(guesses, 1).tolist()
+            seen = [step.worker.activations for step in steps]
+            per_rank = [self.draft.model.logits(out, s).argmax(-1) for out, s in zip(outs, seen, strict=True)]
+            everyone.append(self.comm.all_gather(per_rank))
+            guess = everyone[-1][0]
+        guesses = torch.stack(everyone, 2).cpu()  # [D, B, length]
+        self.metrics.diverged += int((guesses != guesses[0]).any(0).sum())
+        return guesses[0].tolist()

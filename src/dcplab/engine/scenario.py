@@ -27,6 +27,9 @@ from dcplab.errors import CourseError
 LEVELS = ("below", "above", "full")
 RATIO = {"below": 0.95, "above": 1.4}  # the watermark the long requests leave, in rows of one rank's c-KV
 VERDICTS = ("right", "silent corruption", "alarm", "crash", "refused")
+# A wrong answer; a check, a crash or a refusal that ended the server; and what only a monitor tells: keys or LSEs of ranks that
+# share too much, ranks that disagree on a token, a draft of which nothing is accepted, a changed canary.
+SIGNS = ("answer", "alarm", "crash", "refused", "sharding", "ranks", "draft", "canary")
 
 Progress = Callable[[str, Engine], None]
 
@@ -68,6 +71,19 @@ class Outcome:
     def wrong(self) -> list[Answer]:
         return [a for a in self.answers if not a.right]
 
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """What gives a fault away, of `SIGNS`: () where nothing does."""
+        seen = {
+            "answer": self.wrong,
+            self.verdict: self.verdict in ("alarm", "crash", "refused"),
+            "sharding": self.monitor.alarm,
+            "ranks": self.metrics.diverged,
+            "draft": self.metrics.draft_dead,
+            "canary": self.canaries,
+        }
+        return tuple(sign for sign in SIGNS if seen.get(sign))
+
 
 def settings(config: ServerConfig, defects: Iterable[str]) -> ServerConfig:
     """Return the config with everything that its defects need to be reachable: mixed batches, or a draft."""
@@ -87,36 +103,41 @@ def default_level(defects: Iterable[str]) -> str:
 AGAIN = 3 * 2  # pages that the questions take when they are asked again: their ends, and the answers
 
 
-def default_size(page_size: int, dcp_size: int) -> int:
+TOPK = 32  # keys selected on a CPU. Fewer than a question has words, so that a wrong selection shows
+
+
+def default_size(page_size: int, dcp_size: int, topk: int = TOPK) -> int:
     """A size C, in whole pages, at which the story has room at every level: what lies between one rank's rows and ``above``
     holds the questions twice, and the two long requests are more tokens than one rank has rows."""
     width = page_size * dcp_size
-    need = (_question_pages(width) + AGAIN + 2) * width
+    need = (_question_pages(width, topk) + AGAIN + 2) * width
     if dcp_size == 1:  # there is no watermark to pass
         return 2 * need
     return -(-int(need / (RATIO["above"] - 1) * 1.05) // page_size) * page_size
 
 
-def _question_pages(width: int) -> int:
+def _question_pages(width: int, topk: int) -> int:
     """Whole allocator pages that the three questions and their answers leave in the prefix cache."""
-    return sum((len(q.prompt.split()) + q.words) // width for q in tokenizer.questions(_ask_length(width)))
+    return sum((len(q.prompt.split()) + q.words) // width for q in asked(width, topk))
 
 
-def _ask_length(width: int) -> int:
-    """Words of a question: long enough that its beginning is whole allocator pages, which a prefix cache keeps."""
-    return max(64, 3 * width // 2)
+def asked(width: int, topk: int, salt: int = 0) -> list[Question]:
+    """The three questions for a server. Each is longer than top-k and its fact lies behind the first top-k positions, and its
+    beginning is whole allocator pages, which a prefix cache keeps."""
+    return tokenizer.questions(max(2 * TOPK, 3 * width // 2, topk + TOPK), salt, topk)
 
 
 def check_room(config: ServerConfig, level: str) -> None:
     """CourseError for a server on which the story cannot be told: the questions alone would reach the watermark."""
-    room = _target(config, level) - _question_pages(config.width)
+    room = _target(config, level) - _question_pages(config.width, config.topk)
     # Above: the capacity assert is evaluated only where there are more tokens than one rank has rows.
     few = level == "above" and config.dcp_size > 1 and room * config.width <= config.size + config.page_size
-    if few or room < 2 or room // 2 * config.width < 32:
+    # A document has its fact in its middle, and that must lie behind the first top-k positions.
+    if few or room < 2 or room // 2 * config.width < 2 * config.topk + TOPK:
         raise CourseError(
             f"A pool of {config.size} rows ({config.pages} pages of {config.width} locs) is too small for this story: three "
             f"questions and two long requests must fit {level} one rank's rows. "
-            f"A size of {default_size(config.page_size, config.dcp_size)} will do."
+            f"A size of {default_size(config.page_size, config.dcp_size, config.topk)} will do."
         )
 
 
@@ -158,17 +179,17 @@ def story(
     """
     check_room(like or engine.config, level)
     start, out = time.perf_counter(), Outcome()
-    asked = tokenizer.questions(_ask_length(engine.config.width), salt)
+    three = asked(engine.config.width, engine.config.topk, salt)
     force = "retract" in engine.defects if retract is None else retract
     try:
-        _act(engine, "fresh", asked, out, progress)
+        _act(engine, "fresh", three, out, progress)
         long = documents(engine, level, salt, like)
         for document in long if stored else ():
             engine.preload(document.prompt)
         _act(engine, "long", long, out, progress)
         # With the pool full, two users follow up on each document: prefixes are shared, so there are more tokens than slots.
         more = [tokenizer.follow_up(document) for document in long] * 2 if level == "full" else []
-        _act(engine, "again", more + asked, out, progress, retract=force)
+        _act(engine, "again", more + three, out, progress, retract=force)
     except (ServerCrash, DeviceAssert) as error:
         out.verdict, out.why, out.error = "crash", str(error), error
     except CapacityAlarm as error:

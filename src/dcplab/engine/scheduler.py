@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
@@ -134,8 +134,8 @@ class Engine:
         return [r.output for r in requests]
 
     def preload(self, prompt: str | Sequence[int]) -> int:
-        """Store a prefix in whole pages and keep it in the prefix cache, as if it had been transferred here: written, never
-        attended to. Gives the positions stored; 0 where there is no prefix cache or no room."""
+        """Store a prefix in whole pages and keep it in the prefix cache, as if it had been transferred here: written by the
+        wiring's extend, whose reads give nothing. Gives the positions stored; 0 where there is no prefix cache or no room."""
         request = self.submit(prompt, 1)
         self.waiting.remove(request)
         whole = (len(request.tokens) - 1) // self.config.width * self.config.width
@@ -146,13 +146,12 @@ class Engine:
         self.allocator.grow(request.pages, whole)
         request.req_pool_idx = self.req_to_token_pool.alloc()
         self.runner.remember(request.req_pool_idx, None)
-        store = replace(self.paths, extend=backend.store)
         with self._mortal():
             while request.stored < whole:
                 end = min(request.stored + self.config.chunk, whole)
                 self._tick()
                 span = Span(request, request.stored, end)
-                self.runner.forward("extend", [span], [request.tokens[request.stored : end]], store)
+                self.runner.forward("extend", [span], [request.tokens[request.stored : end]], self.paths, reads=False)
                 request.stored = end
         self.cache.insert(request.tokens[:whole], request.pages)
         self.allocator.release(request.pages)

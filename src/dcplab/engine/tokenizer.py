@@ -52,7 +52,7 @@ class Question:
 
 PASSAGE = (
     "before sunrise one small ferry leaves our harbour carrying letters bread and two sleepy musicians across cold water "
-    "toward islands where lighthouse keepers wait with lanterns coffee old maps plus news from every coast"
+    "toward islands"
 )
 NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 
@@ -63,9 +63,22 @@ def filler(count: int, seed: int, names: int = 400) -> str:
     return " ".join(f"w{draw.randrange(names)}" for _ in range(count))
 
 
-def questions(length: int = 0, salt: int = 0) -> list[Question]:
-    """A passage to recite, a needle to find, a list to continue; prompts padded with filler to about ``length`` words.
-    Another ``salt`` gives other words of the same kinds."""
+def _hidden(fact: str, ask: str, length: int, seeds: tuple[int, int], before: int, least: int) -> str:
+    """A prompt of ``length`` words, more where the rest needs it: a decoy, filler, ``fact``, filler, ``ask``.
+
+    The decoy stands at the beginning: the last word of ``ask``, which the fact answers, and other words after it. Who does not
+    find the fact finds the decoy. The fact begins behind ``before`` words, and ``least`` words of filler follow it. Where
+    ``before`` is 0 the fact is the beginning.
+    """
+    decoy = f"{ask.split()[-1]} nothing here .".split() if before else []
+    early = filler(max(before - len(decoy), 1), seeds[0]).split() if before else []
+    used = len([*decoy, *early, *fact.split(), *ask.split()])
+    return " ".join([*decoy, *early, fact, filler(max(length - used, least), seeds[1]), ask])
+
+
+def questions(length: int = 0, salt: int = 0, topk: int = 0) -> list[Question]:
+    """A passage to recite, a needle to find, a list to continue; prompts padded with filler to about ``length`` words. What is
+    asked for stands behind the first ``topk`` positions; at the beginning where ``topk`` is 0. Another ``salt`` gives other words of the same kinds."""
     draw = random.Random(salt)
     passage, vault, start = PASSAGE.split(), 17, 0
     if salt:
@@ -74,9 +87,8 @@ def questions(length: int = 0, salt: int = 0) -> list[Question]:
     numbers = NUMBERS.split()[start:]
     thing = "copper violin" if not salt else " ".join(draw.sample(passage[15:], 2))
 
-    def prompt(begin: str, end: str, seed: int) -> str:
-        lack = max(length - len(f"{begin} {end}".split()), 8)
-        return f"{begin} {filler(lack, seed + 10 * salt)} {end}"
+    def prompt(fact: str, ask: str, seed: int) -> str:
+        return _hidden(fact, ask, length, (seed + 5 + 10 * salt, seed + 10 * salt), topk, 2 if topk else 8)
 
     recite = prompt(" ".join(passage), " ".join(["recite", *passage[:3]]), 1)
     needle = prompt(f"note: vault {vault} opens for {thing} under green moss .", f"question: which vault {vault} opens for", 2)
@@ -89,14 +101,13 @@ def questions(length: int = 0, salt: int = 0) -> list[Question]:
 
 
 def document(count: int, seed: int, salt: int = 0) -> Question:
-    """A long request: ``count`` words of filler with one fact in its first tenth, and the question for it at its end."""
+    """A long request: ``count`` words of filler with one fact in its middle, and the question for it at its end. CourseError
+    for a count that has no room for that."""
     fact = f"fact{seed}: gate{seed} hides silver{seed} harp{seed} beneath{seed} snow{seed}"
     ask = f"ask: gate{seed} hides"
-    lack = count - len(f"{fact} {ask}".split())
-    if lack < 2:
-        raise CourseError(f"A document of {count} words is too short to hide a fact in; it needs {count - lack + 2}.")
-    early = max(1, lack // 10)
-    text = f"{filler(early, 100 + seed + 10 * salt)} {fact} {filler(lack - early, 200 + seed + 10 * salt)} {ask}"
+    text = _hidden(fact, ask, count, (100 + seed + 10 * salt, 200 + seed + 10 * salt), count // 2, 1)
+    if (lack := len(text.split()) - count) > 0:
+        raise CourseError(f"A document of {count} words is too short to hide a fact in; it needs {count + lack}.")
     return Question(f"document {seed}", text, f"silver{seed} harp{seed} beneath{seed} snow{seed}")
 
 

@@ -33,7 +33,6 @@ from dcplab.present import progress_line
 
 COUNT = 3
 LEVEL = "above"
-TOPK = 32  # half of the other small servers' top-k: a case is played often and must be quick
 KINDS = ("size", "convention", "half")
 HALVES = ("ckv_write", "read", "extend", "mixed", "retract")
 MOST_DRAWS = 20
@@ -102,7 +101,7 @@ def draw(n: int, seed: int, attempt: int = 0) -> Setup:
         "half": Fault(frozenset({half}), layer, rank if half in ("ckv_write", "read", "retract") else local_faults.EVERYWHERE),
     }[kind]
     size = scenario.default_size(p, d) + r.randrange(12) * p
-    config = ServerConfig(size=size, page_size=p, dcp_size=d, layers=layers, topk=TOPK, mixed="mixed" in fault.defects)
+    config = ServerConfig(size=size, page_size=p, dcp_size=d, layers=layers, topk=scenario.TOPK, mixed="mixed" in fault.defects)
     return Setup(config, fault, r.randrange(1, 10**6), "retract" in fault.defects)
 
 

@@ -91,7 +91,7 @@ def replay(seed: int) -> Incident:
     d, p = r.choice(((2, 4), (2, 5), (2, 6), (3, 4), (3, 5), (4, 4)))
     size = scenario.default_size(p, d) + r.randrange(12) * p
     setup = Setup(
-        ServerConfig(size=size, page_size=p, dcp_size=d, layers=3, topk=hidden_cases.TOPK),
+        ServerConfig(size=size, page_size=p, dcp_size=d, layers=3, topk=scenario.TOPK),
         Fault(frozenset()),
         r.randrange(1, 10**6),
     )

@@ -29,7 +29,7 @@ MEANS = {
     "alarm": "a check stops the server, on a legal loc",
     "crash": "memory that is not mapped is touched",
 }
-SERVER = ServerConfig(size=scenario.default_size(4, 2), page_size=4, dcp_size=2, layers=3, topk=hidden_cases.TOPK)
+SERVER = ServerConfig(size=scenario.default_size(4, 2), page_size=4, dcp_size=2, layers=3, topk=scenario.TOPK)
 
 _LOW_HIGH, _ALL = ("below", "above"), ("below", "above", "full")
 _SUBSETS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 from dcplab import subprocess_call
@@ -63,7 +64,7 @@ def half_fixes() -> Shown:
         for level, write, read in product(LEVELS, (OLD, NEW), (OLD, NEW)):
             say(f"write {write}, read {read}, {level} the watermark", 1)
             left = [d for d in BOTH if (read if d in READERS else write) == OLD]
-            engine = Engine(FOUR, left, Local(FOUR.dcp_size))
+            engine = Engine(replace(FOUR, topk=scenario.TOPK), left, Local(FOUR.dcp_size))
             outcomes[write, read, level] = scenario.story(engine, level)
     return HalfFixes(outcomes, _told(outcomes))
 

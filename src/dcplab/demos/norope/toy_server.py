@@ -98,10 +98,10 @@ def _noting(notes: Notes):
 
 def held(run: NeedleRun, layer: int = 0) -> list[dict[int, str]]:
     """Read row -> word for each rank from the c-KV bytes: the word whose code lies in the row. Rows of zeros are left out."""
-    codes = run.engine.shared.model.codes
+    codes, bases = run.engine.shared.model.codes, run.engine.shared.model.bases
     found = []
     for worker in run.engine.workers:
-        rows = worker.arena.view(f"ckv.{layer}").float()
+        rows = worker.arena.view(f"ckv.{layer}").float() * bases[layer]
         used = rows.abs().sum(1).nonzero()[:, 0]
         ids = (rows[used][:, model.WORD] @ codes.t()).argmax(1).tolist()
         words = [run.engine.tokenizer.decode([i]) for i in ids]
