@@ -125,7 +125,7 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, layers: i
     Returns ``batches``, steps by kind, ``outcome``, and ``why``: what is not right."""
     import torch
 
-    from dcplab.engine import options, tokenizer
+    from dcplab.engine import options, scenario, tokenizer
     from dcplab.engine.comm import Local
     from dcplab.engine.scheduler import Engine
 
@@ -146,7 +146,7 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, layers: i
         return propose(batch, length, paths)
 
     engine.runner.forward, engine.runner.propose = counted, guessed
-    questions = tokenizer.questions(max(64, 3 * config.width // 2))[:asked]
+    questions = scenario.asked(config.width, config.topk)[:asked]
     wrong = []
     for act, prompts in (
         ("fresh", questions),

@@ -158,7 +158,9 @@ def test_the_isolation_table_in_its_forms(capsys, tmp_path):
     page = files["html"].read_text()
     assert page.count("<tr") == 9 and "silent corruption" in page
     table = files["markdown"].read_text().splitlines()
-    assert len(table) == 2 + 4 and table[0].startswith("| index-K size | write | read | extend | assert | below | above | keys |")
+    assert len(table) == 2 + 4 and table[0].startswith(
+        "| index-K size | write | read | extend | assert | below | above | keys |"
+    )
     assert table[-1] == "| + | + | + | + | + | right 3/3 2/2 3/3 | right 3/3 2/2 3/3 | 1.00 | - | - |"
 
 

@@ -80,7 +80,8 @@ def without(role, gone, layers=EVERYWHERE, ranks=EVERYWHERE):
         return run
 
     standard = replace(backend.STANDARD, draft=backend.draft)
-    return replace(standard, **{kind: wrapped(getattr(standard, kind), kind) for kind in ("decode", "verify", "extend", "draft")})
+    kinds = ("decode", "verify", "extend", "draft")
+    return replace(standard, **{kind: wrapped(getattr(standard, kind), kind) for kind in kinds})
 
 
 def told(role, level, stored, paths=backend.STANDARD, defects=(), **more):

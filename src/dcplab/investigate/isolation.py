@@ -16,7 +16,6 @@ from dcplab.engine.defects import PATCHES
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.threads import one_thread
 from dcplab.errors import CourseError
-from dcplab.investigate import hidden_cases
 from dcplab.investigate.isolation_explained import because
 
 if TYPE_CHECKING:
