@@ -20,7 +20,8 @@ from dcplab.engine.threads import one_thread
 
 # Pages of 4 rows on two ranks. Two layers, since a word takes two looks: the first finds the place, the second reads the word
 # there.
-TOY = ServerConfig(size=96, page_size=4, dcp_size=2, layers=2, topk=1, chunk=64, max_requests=4, heads=1, index_heads=1)
+SIZES = dict(size=96, page_size=4, dcp_size=2, layers=2, topk=1, chunk=64, max_requests=4)
+TOY = ServerConfig(**SIZES, heads=1, index_heads=1, witness=False)  # one key a query, to be followed
 
 # Each prompt ends with words that it began with, so its next word is known. The prompts share no word but the full stop.
 PROMPTS = {

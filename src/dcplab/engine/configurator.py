@@ -31,9 +31,10 @@ class ServerConfig:
     page_size: int = 8
     dcp_size: int = 4
     layers: int = 3  # DSA layers
-    heads: int = 2
+    heads: int = 2  # the last is the witness (`model`)
     topk: int = 64
     index_heads: int = 3
+    witness: bool = True  # False: all heads find
     context_len: int = 0  # longest request, in tokens; 0: as long as the pool
     max_requests: int = 8
     chunk: int = 256  # tokens of extend in one step, over all requests
@@ -84,6 +85,8 @@ class ServerConfig:
             )
         if self.chunk < self.max_requests:
             raise CourseError(f"A chunk of {self.chunk} tokens cannot feed {self.max_requests} requests; make it larger.")
+        if self.witness and (self.heads < 2 or self.index_heads < 3):
+            raise CourseError(f"With a witness there are 2 heads and 3 index heads, not {self.heads} and {self.index_heads}.")
         if not 0 <= self.draft_tokens <= 16:
             raise CourseError(f"A draft proposes 0 to 16 tokens a step, not {self.draft_tokens}.")
 

@@ -29,6 +29,8 @@ from dataclasses import dataclass
 
 import torch
 
+from dcplab.engine.configurator import ServerConfig
+
 CODE = 128  # signs of a code
 BEFORE, PLACE, WORD, REST = (slice(i * CODE, (i + 1) * CODE) for i in range(4))  # the four parts of a c-KV row
 SM_SCALE = 1 / 16
@@ -88,15 +90,13 @@ class Activations:
 class Model:
     """``layers`` DSA layers over a vocabulary of ``words`` ids. Holds no state: caches and convolution state are the arena's.
 
-    There is a witness where there are two heads and three index heads or more. ``salt``: other bases; 0 leaves the first
-    layer's codes as they are, so that a person can read them in its rows.
+    ``config`` says how many heads there are and whether there is a witness. ``salt``: other bases; 0 leaves the first layer's
+    codes as they are, so that a person can read them in its rows.
     """
 
-    def __init__(
-        self, layers: int, words: int, heads: int, index_heads: int, device: torch.device, dtype: torch.dtype, salt: int = 0
-    ):
-        self.layers, self.heads, self.index_heads, self.dtype = layers, heads, index_heads, dtype
-        self.witness = heads > 1 and index_heads > 2
+    def __init__(self, config: ServerConfig, layers: int, words: int, device: torch.device, salt: int = 0):
+        self.layers, self.heads, self.index_heads, self.dtype = layers, config.heads, config.index_heads, config.dtype
+        self.witness = config.witness
         self.codes = signs(torch.arange(words, device=device), salt=1)
         self.bases = signs(torch.arange(4 * layers, device=device) + 4096 * salt, salt=3).view(layers, 4 * CODE)
         if not salt:
@@ -107,7 +107,7 @@ class Model:
         misc[2] = SINK * unit
         self._misc = misc
         self._gain = MATCH / CODE * unit
-        self._weights = torch.zeros(1, index_heads, device=device)
+        self._weights = torch.zeros(1, self.index_heads, device=device)
         self._weights[:, : 3 if self.witness else 1] = 1.0  # the other heads, which a kernel may need, have no say
 
     def embed(self, tokens: torch.Tensor) -> torch.Tensor:

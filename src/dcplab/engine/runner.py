@@ -69,8 +69,7 @@ class Runner:
         specs, tail = configurator.specs(config, defects), configurator.tail_bytes(config)
         self.workers = [Worker(rank, Arena(specs, self.device, tail=tail)) for rank in comm.ranks]
         self.pools = [pools.build(config, w.arena, watcher, w.rank, "retract" in defects) for w in self.workers]
-        shape = (config.heads, config.index_heads, self.device, config.dtype)
-        target, draft = Model(config.layers, words, *shape), Model(1, words, *shape, salt=1)
+        target, draft = Model(config, config.layers, words, self.device), Model(config, 1, words, self.device, salt=1)
         common = (comm, watcher, defects, req_to_token)
         self.shared = Shared(config, target, *common, monitoring=watcher.on, captured=[] if capture else None)
         self.draft = Shared(config, draft, *common, monitoring=False)

@@ -78,7 +78,8 @@ def _hidden(fact: str, ask: str, length: int, seeds: tuple[int, int], before: in
 
 def questions(length: int = 0, salt: int = 0, topk: int = 0) -> list[Question]:
     """A passage to recite, a needle to find, a list to continue; prompts padded with filler to about ``length`` words. What is
-    asked for stands behind the first ``topk`` positions; at the beginning where ``topk`` is 0. Another ``salt`` gives other words of the same kinds."""
+    asked for stands behind the first ``topk`` positions; at the beginning where ``topk`` is 0. Another ``salt`` gives other
+    words of the same kinds."""
     draw = random.Random(salt)
     passage, vault, start = PASSAGE.split(), 17, 0
     if salt:
