@@ -150,12 +150,12 @@ def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
         here = {level: table[left, level] for level in levels if (left, level) in table}
         if not here:
             continue
-        told = [
+        verdicts = [
             " ".join([at["verdict"].removesuffix(" corruption"), at["fresh"], at["long"], at["again"]]) for at in here.values()
         ]
         low, high = next(iter(here.values())), here.get("above", list(here.values())[-1])
         marks = [" " if name in left else "+" for name in switches.PATCHES]
-        lines.append(_line([*marks, *told, low["keys"], high["first wrong space"], high["first outside"]]))
+        lines.append(_line([*marks, *verdicts, low["keys"], high["first wrong space"], high["first outside"]]))
     return "\n".join(lines) + "\n"
 
 

@@ -142,7 +142,8 @@ class Model:
         the witness's places."""
         nothing = torch.zeros_like(code)
         sink = torch.ones_like(code[:, INDEX_PLACE.stop :])
-        heads = [self._index_vector(code, nothing if layer == 0 else code, sink, layer)]
+        # A match is worth 120 in every layer: in the first, places say nothing of what is looked for.
+        heads = [self._index_vector(*((2 * code, nothing) if layer == 0 else (code, code)), sink, layer)]
         if self.witness:
             heads += [self._index_vector(nothing, place, 0 * sink, layer) for place in (s.own, s.earlier)]
         heads += heads[:1] * (self.index_heads - len(heads))
