@@ -21,11 +21,11 @@ NOTHING = ""
 SAYS = {
     "prefix_stride": (True, QUIET, NOTHING, NOTHING),
     "topk_unfused": (True, QUIET, "sparse_mla_extend on workspace takes a ragged index and was given a position", NOTHING),
-    "lse_base": (None, QUIET, NOTHING, NOTHING),  # answers: only where attention is soft
+    "lse_base": (True, QUIET, NOTHING, NOTHING),  # the witness's attention is soft
     "lse_plus_inf": (True, QUIET, NOTHING, NOTHING),
     "lse_uninitialised": (True, QUIET, NOTHING, NOTHING),
     "index_k_localized": (True, None, "write_index_k on index_k.0 takes a loc and was given a row", NOTHING),
-    "decode_raw": (None, QUIET, "write_ckv on ckv.0 takes a row and was given a loc", "write_ckv writes ckv.0 at loc"),
+    "decode_raw": (True, QUIET, "write_ckv on ckv.0 takes a row and was given a loc", "write_ckv writes ckv.0 at loc"),
     "fp8_write": (True, QUIET, "write_ckv on ckv.0 takes a row and was given a loc", "write_ckv writes ckv.0 at loc"),
     "draft_unmerged": (False, None, NOTHING, NOTHING),  # no answer: the proposals
     "index_k_half_pages": (True, QUIET, "takes an index-K page of 2 slots and was given an index-K page of 4 slots", NOTHING),
@@ -76,6 +76,10 @@ def test_a_stride_over_the_batch_is_wrong_where_several_prefixes_are_no_multiple
     """And nothing but answers tells: rows of the right space, inside, as many as there should be."""
     crowd = {"mixed": True, "chunk": 17, "topk": 8}
     assert (answered((), **crowd), answered(("prefix_stride",), **crowd)) == (6, 2)
+    # With all keys selected the heads that find meet most rows by what they hold. The witness misses those that went elsewhere.
+    alone = {"witness": False, "heads": 1, "index_heads": 1}
+    most, few = (answered(("prefix_stride",), **(crowd | {"topk": 64} | more)) for more in (alone, {}))
+    assert most > 4 > few
 
 
 def test_a_budget_that_forgets_the_drafts_replicas_ends_the_start():

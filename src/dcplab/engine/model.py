@@ -121,8 +121,10 @@ class Model:
         high = recent.to(self.dtype).float()
         rest = torch.zeros_like(word)
         rest[:, 0], rest[:, 1], rest[:, 2] = high, recent - high, first.float()
-        own = signs(position, salt=2)
-        earlier = signs((position - (1 << position % DISTANCES) + 1).clamp(min=0), salt=2)
+        # The first row has no place: a code of its own would now and then lift the sink above a match.
+        own = torch.where(first[:, None], 0.0, signs(position, salt=2))
+        earlier = signs((position - (1 << position % DISTANCES) + 1).clamp(min=1), salt=2)
+        earlier = torch.where(first[:, None], 0.0, earlier)
         row = torch.cat([before, own, word, rest], -1)
         return Activations(word, before, position, first, own, earlier, row)
 
