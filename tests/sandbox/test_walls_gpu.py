@@ -1,4 +1,6 @@
-"""The walls of a GPU's child, closed on a machine without one: what CUDA's driver needs is open, what is beside it is not."""
+"""The walls of a GPU's child, closed on a machine without one: what CUDA's driver needs is open, what is beside it is not.
+
+Landlock is left out there (`allowances.GPU`)."""
 
 import subprocess
 import sys
@@ -16,7 +18,6 @@ for attempt in (
     lambda: socket.socket(socket.AF_UNIX).bind("\\0dcplab-walls"),
     lambda: socket.socket(socket.AF_UNIX).connect("/tmp/nvidia-mps/control"),
     lambda: socket.socket(socket.AF_INET),
-    lambda: os.listdir("/"),
 ):
     try:
         attempt()
@@ -30,6 +31,6 @@ def test_a_local_socket_of_its_own_is_open_and_the_network_is_not():
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     where, *attempts = done.stdout.split("\n")[:-1]
-    assert attempts == ["ok", "FileNotFoundError", "PermissionError", "PermissionError"]
+    assert attempts == ["ok", "FileNotFoundError", "PermissionError"]
     if where != "in":
         pytest.skip(f"this system allows no PID namespace with a /proc of its own ({where})")

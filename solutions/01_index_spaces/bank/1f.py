@@ -269,7 +269,7 @@ def page_tables(locs, page_size, dcp_size):
 def page_tables(locs, page_size, dcp_size):
     w = page_size * dcp_size
     ckv = locs[::w] // w
-    return (ckv[:, None] * dcp_size + torch.arange(dcp_size)).flatten(), ckv
+    return (ckv[:, None] * dcp_size + torch.arange(dcp_size, device=locs.device)).flatten(), ckv
 
 # %% 1f firstloc
 # says: All pages between first and last are listed: a request's need not be in a row.

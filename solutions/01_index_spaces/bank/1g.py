@@ -279,7 +279,7 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     m = req_to_token.shape[1]
     t = req_to_token[req_pool_indices].clone()
-    t[torch.arange(m)[None] >= seq_lens[:, None]] = -1
+    t[torch.arange(m, device=t.device)[None] >= seq_lens[:, None]] = -1
     return t.flatten()
 
 # %% 1g last

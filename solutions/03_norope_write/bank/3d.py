@@ -417,14 +417,6 @@ def localize_topk(topk_locs, dcp_rank, dcp_size):
 - return rows.gather(-1, front)[..., :most].int(), owned.sum(-1).int()
 + return owned.sum(-1).int(), rows.gather(-1, front).int()
 
-# %% 3d list
-# says: A list came out where a pair is asked for: (rows, counts).
-# asks: What does `return a, b` return?
-# from: cut
-- most = int(owned.sum(-1).max()) if owned.numel() else 0
-- return rows.gather(-1, front)[..., :most].int(), owned.sum(-1).int()
-+ return [rows.gather(-1, front).int(), owned.sum(-1).int()]
-
 # %% 3d in-place
 # says: The caller's table was changed; the other ranks' code may share it.
 # asks: Who else reads the selected locs?

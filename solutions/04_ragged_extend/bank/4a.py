@@ -384,4 +384,4 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 # asks: In which row does loc 17 of four ranks stand?
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     keep = prefix_locs % dcp_size == dcp_rank
-    return torch.arange(len(prefix_locs), dtype=prefix_locs.dtype)[keep] // dcp_size
+    return torch.arange(len(prefix_locs), dtype=prefix_locs.dtype, device=prefix_locs.device)[keep] // dcp_size

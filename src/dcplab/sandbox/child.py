@@ -56,7 +56,9 @@ def main(job_fd: int, result_fd: int) -> None:
     folder = Path(job["scratch"])
     os.chdir(folder)  # files that an answer writes without a path vanish with the run
     cache = [_cache_of_kernels()] if job["keeps"] else []
-    os.environ |= {"TMPDIR": str(folder)} | ({} if cache else {name: f"{folder}/{name.lower()}" for name in _CACHES})
+    # On a GPU all share one: TileLang's kernels take 20 s to compile, and no folder is yet filled by the course's own alone.
+    shared = bool(cache) or job["mode"] == "gpu"
+    os.environ |= {"TMPDIR": str(folder)} | ({} if shared else {name: f"{folder}/{name.lower()}" for name in _CACHES})
     tempfile.tempdir = None
     closed = [os.path.realpath(f) for f in job["forbidden"]]
     folders = [p["folder"] for p in job["programs"] if p["folder"] and not audit_hook.within(p["folder"], closed)]

@@ -23,7 +23,7 @@ def allowances(mode: str, asked: str) -> Allowances:
 
 def lacks(allowed: Allowances) -> list[str]:
     """Return the pieces of the walls that this kernel has not, or that are left out, each in a few words. Namespaces aside."""
-    missing = [f"{piece} (DCPLAB_SANDBOX)" for piece in allowed.without if piece != "namespaces"]
+    missing = [f"{piece} (left out)" for piece in allowed.without if piece != "namespaces"]
     if "landlock" not in allowed.without:
         if not landlock.abi():
             missing.append("Landlock")
