@@ -193,6 +193,7 @@ def test_the_trace_can_be_looked_at_elsewhere():
     "n, seed, says", [(0, 1, "cases 1 to 3"), (4, 1, "cases 1 to 3"), (1, "x", "whole number"), (1, True, "whole")]
 )
 def test_a_case_that_there_is_not(n, seed, says):
+    assert hidden_cases.visible_run.cache_parameters()["typed"], "or True is taken for a 1 that ran before"
     with pytest.raises(CourseError, match=says):
         investigate.case(n, seed)
 

@@ -105,7 +105,7 @@ def draw(n: int, seed: int, attempt: int = 0) -> Setup:
     return Setup(config, fault, r.randrange(1, 10**6), "retract" in fault.defects)
 
 
-@functools.lru_cache(maxsize=9)
+@functools.lru_cache(maxsize=9, typed=True)  # True is no seed, though it equals 1
 def visible_run(n: int, seed: int) -> RecordedRun:
     """Return case ``n`` as its server ran it. Draws anew until the fault has a visible effect."""
     if n not in range(1, COUNT + 1):
