@@ -11,6 +11,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
+from dcplab import syntax
+
 
 @dataclass(frozen=True)
 class _Change:
@@ -61,7 +63,7 @@ def _changed(solution: str, source: str) -> list[_Change]:
 def _plain(source: str) -> ast.Module:
     """Parse a program without its docstrings, and with each name that is set once and used once, in the next statement,
     written out there: people name other steps than the solution does."""
-    tree = ast.parse(source)
+    tree = syntax.parse(source)
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
             if ast.get_docstring(function) is not None:

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dcplab import syntax
 from dcplab.course.model import Case, Launch, Part, Wrong
 from dcplab.notebook.extract import Program, defined, same_code
 
@@ -50,7 +51,7 @@ class Key:
         if self.part.drive:
             return list(inspect.signature(self.part.drive).parameters)[1:]
         called = getattr(case, "call", "") or self.part.entry
-        for node in ast.parse(self.solution.source).body:
+        for node in syntax.parse(self.solution.source).body:
             if isinstance(node, ast.FunctionDef) and node.name == called:
                 return [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         return []

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dcplab import syntax
+
 _KNOWN = frozenset(
     "arange cdiv clone div empty_like eq floor_divide full full_like load new_full ones_like program_id remainder store tensor "
     "to where zeros_like".split()
@@ -39,7 +41,7 @@ def masks_nothing(source: str) -> bool:
 
 def calls(source: str, function: str, method: str) -> bool:
     """Return True if ``function`` calls a method of this name itself."""
-    for node in ast.parse(source).body:
+    for node in syntax.parse(source).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             return any(isinstance(n, ast.Call) and _name(n.func) == method for n in ast.walk(node))
     return False
@@ -49,7 +51,7 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, as
 
 
 def _inside(source: str) -> Iterator[ast.AST]:
-    for node in ast.parse(source).body:
+    for node in syntax.parse(source).body:
         if isinstance(node, ast.FunctionDef):
             for statement in node.body:
                 yield from ast.walk(statement)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from dcplab import syntax
+
 _OTHER: dict[type, tuple[Any, ...]] = {
     ast.Lt: (ast.LtE,),
     ast.LtE: (ast.Lt,),
@@ -82,7 +84,7 @@ def slips(source: str, names: tuple[str, ...]) -> tuple[Mutant, ...]:
 
 
 def _mutants(source: str, names: Sequence[str], edits: _Edits) -> Iterator[Mutant]:
-    tree = ast.parse(source)
+    tree = syntax.parse(source)
     for node in ast.walk(tree):  # a docstring and an annotation are no place for a slip
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]

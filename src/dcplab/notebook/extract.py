@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dcplab import syntax
 from dcplab.notebook.statements import Borrowed, Statement, borrowed, is_future, needed, outer, statements_of
 from dcplab.paths import PACKAGES
 
@@ -85,7 +86,7 @@ def plain_python(text: str) -> str:
     """Return a cell without its magics and shell lines, line numbers kept. Raises SyntaxError if the rest is no Python."""
     text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))  # count lines as the parser does
     try:
-        ast.parse(text)
+        syntax.parse(text)
         return text
     except SyntaxError as error:
         # IPython knows which '%' begins a magic and which stands in a string. It is slow, so it is asked only when needed.
@@ -106,7 +107,7 @@ def plain_python(text: str) -> str:
         text = TransformerManager().transform_cell(text)
     except Exception as error:  # IPython gives up on hundreds of magics, and fails on text that is no Python
         raise SyntaxError(f"IPython cannot read it ({error})") from error
-    tree = ast.parse(text)
+    tree = syntax.parse(text)
     lines = text.split("\n")
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not isinstance(node, _BLOCKS) and _calls_ipython(node):
@@ -133,7 +134,7 @@ def defines(text: str, name: str) -> bool:
 
 def defined(source: str) -> list[str]:
     """Return the names of the functions and classes that a source defines at its top level, in order."""
-    nodes = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    nodes = [n for n in syntax.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     return list(dict.fromkeys(n.name for n in nodes))
 
 
@@ -146,7 +147,7 @@ def unfinished(source: str, names: str | Sequence[str]) -> bool:
         return any(unfinished(source, name) for name in names)
     entry = names
     try:
-        nodes = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == entry]
+        nodes = [n for n in syntax.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == entry]
     except _UNREADABLE:
         return False
     if not nodes:

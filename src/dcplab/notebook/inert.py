@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from dcplab import syntax
+
 _MODULES = ("triton", "torch", "math", "numpy", "typing", "__future__")
 _DECORATORS = ("triton.jit", "triton.autotune", "triton.heuristics")
 _CALLED = (*_DECORATORS, "triton.Config", "tl.constexpr", "triton.cdiv", "triton.next_power_of_2")
@@ -24,7 +26,7 @@ _PLAIN = (
 def inert(source: str) -> bool:
     """Return True if loading the source, and compiling its kernels, calls nothing but Triton."""
     try:
-        tree = ast.parse(source)
+        tree = syntax.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     names = _imported(tree.body)

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dcplab import syntax
+
 # A call on an imported module counts as a change of it if its name matches: `torch.set_default_dtype`, `sys.path.append`.
 _SETS = re.compile(r"set_|use_|register|(manual_)?seed|append|extend|insert|update")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -52,7 +54,7 @@ def statements_of(text: str, cell: int) -> list[Statement]:
     """Return the top-level statements of a cell that is plain Python. Raises the parser's errors."""
     lines = text.split("\n")
     found = []
-    for node in ast.parse(text).body:
+    for node in syntax.parse(text).body:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
         column = min([node.col_offset, *(d.col_offset - 1 for d in getattr(node, "decorator_list", []))])
         piece = lines[first - 1 : node.end_lineno]
