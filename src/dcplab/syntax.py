@@ -1,8 +1,8 @@
 """Parses Python, in threads too.
 
-Python 3.11 counts the depth of a syntax tree for the whole process. Its count fails ("AST constructor recursion depth mismatch",
-CPython gh-106905) where the garbage collector lets another thread parse meanwhile. The grader judges in threads, and a right
-answer was not judged for it.
+Python 3.11 counts the depth of a syntax tree for the whole process. Its count fails ("AST constructor recursion depth
+mismatch", CPython gh-106905) where the garbage collector lets another thread parse meanwhile. The grader judges in threads, and
+a right answer was not judged for it.
 """
 
 from __future__ import annotations
