@@ -4,6 +4,7 @@ import ast
 import itertools
 import json
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from dcplab.errors import CourseError
 from dcplab.investigate import diagnose_by_rule, records
 from dcplab.investigate.records import FIELDS, HEADINGS
 from dcplab.notebook import reset
+from dcplab.reference import References
 
 pytestmark = pytest.mark.slow  # its answers run whole servers
 
@@ -47,6 +49,14 @@ def taken(monkeypatch):
 
 def source_of(part):
     return catalog.of_part(part).key(part).solution.source
+
+
+KEPT = References()
+
+
+def checked(part, program):
+    """Judged without a bank, which names a mistake and takes seconds of servers to do it. What is right is computed once."""
+    return checking.check(replace(LAB.key(part), wrong=()), program, seed=1, kept=KEPT)
 
 
 # ---- the wirings ---------------------------------------------------------------------------------------------------------
@@ -117,8 +127,7 @@ def test_what_no_path_returns_is_said_in_a_sentence(returned, says):
 def test_the_path_runs_on_functions_of_every_part_that_it_names(taken):
     taken.update({part: source_of(part) for part in learner_ops.PARTS})
     for part in ("5a", "5b"):
-        key = LAB.key(part)
-        found = checking.check(key, own_answers.carry(key.solution), seed=1)
+        found = checked(part, own_answers.carry(LAB.key(part).solution))
         assert found.outcome == "passed", found.message + found.detail
 
 
@@ -139,8 +148,8 @@ BROKEN = {
 def test_a_wrong_function_of_one_s_own_is_noticed(taken, part):
     """Each is really called: the same path fails with a wrong one in its place."""
     taken[part] = f"{source_of(part)}\nimport torch\n\n\n{BROKEN[part]}\n"
-    key = LAB.key("5b" if part in ("1c", "4b", "4c", "4d") else "5a")
-    assert checking.check(key, own_answers.carry(key.solution), seed=1).outcome in ("wrong", "crashed")
+    path = "5b" if part in ("1c", "4b", "4c", "4d") else "5a"
+    assert checked(path, own_answers.carry(LAB.key(path).solution)).outcome in ("wrong", "crashed")
 
 
 def test_what_is_missing_or_wrong_falls_back_to_the_reference_and_is_said(taken, monkeypatch):
@@ -215,7 +224,7 @@ def test_a_graded_notebook_runs_on_the_reference(taken, monkeypatch):
 def test_the_course_s_own_wiring_cannot_be_imported_as_an_answer(says, source):
     from dcplab.notebook.extract import extract
 
-    found = checking.check(LAB.key("5a"), extract([source], ("decode_path",)), seed=1)
+    found = checked("5a", extract([source], ("decode_path",)))
     assert (found.outcome, found.points) == ("crashed", 0) and found.message.startswith(says)
     assert "Refused: An answer may not import dcplab.engine" in found.detail
 
@@ -292,7 +301,7 @@ def test_an_answer_that_ends_early_is_shown_no_expected_none(part):
 
     name = LAB.part(part).entry
     for body in ("import os\n    os._exit(0)", "raise KeyError(3)"):
-        found = checking.check(LAB.key(part), extract([f"def {name}():\n    {body}\n"], (name,)), seed=1)
+        found = checked(part, extract([f"def {name}():\n    {body}\n"], (name,)))
         assert found.outcome == "crashed" and found.table.header == ("yours",) and "None" not in found.message
 
 
