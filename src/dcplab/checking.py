@@ -25,7 +25,7 @@ from dcplab.present import check_result, sentences
 from dcplab.present.values import printable
 from dcplab.reference import ENDLESS_S, Reference, References
 from dcplab.sandbox import pool
-from dcplab.sandbox.attempts import MachineBusy, attempt, compiles
+from dcplab.sandbox.attempts import MachineBusy, attempt, compile_ours, compiles
 
 Note = Callable[[str], None]
 
@@ -72,6 +72,8 @@ def judge(program: Program, reference: Reference, note: Note | None = None, tria
 
 def _verdict(program: Program, reference: Reference, note: Note | None, trial: Trial | None) -> Judgement:
     key, drawn = reference.key, reference.drawn
+    if drawn.mode == "gpu":
+        compile_ours(key.solution, key.part, drawn.packed, note)
     kernel = drawn.mode == "cpu" and bool(drawn.launches)
     if kernel or drawn.mode == "gpu":
         pool.warm("compile" if kernel else "cpu")  # starts while this child works

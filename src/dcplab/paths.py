@@ -47,6 +47,11 @@ def state_dir() -> Path:
     return Path(base) / "dcplab"
 
 
+def compiled_kernels() -> Path:
+    """Return the folder of kernels that the course's own programs have compiled for a GPU, for all checks of this user."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dcplab" / "kernels"
+
+
 def python_path() -> str:
     """Return ``PYTHONPATH`` for a new Python that runs this course: this dcplab, its checkout's kernels, and the present
     value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,9 +14,10 @@ from dcplab.course.trial import LOGIC, Trial
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program
 from dcplab.notebook.inert import inert
-from dcplab.sandbox import pool
+from dcplab.sandbox import kept_modules, pool
 
 CHILDREN, FEW = 8, 4  # most children for a bank; programs that are worth a child
+COMPILING_S = 300.0  # for all kernels of the engine, with others at the same work
 TRIES = 2  # for a program that a busy machine kept from working
 
 
@@ -57,6 +59,27 @@ def attempt(
     for trial in trials:
         _after_a_fault(trial)
     return trials
+
+
+_ready: set[str] = set()
+_compiling = threading.Lock()
+
+
+def compile_ours(
+    solution: Program, part: Part, packed: Sequence[Mapping[str, Any]], note: Callable[[str], None] | None
+) -> None:
+    """Run the course's own solution on a GPU once, if the part's driver launches kernels of the course's, so that every later
+    child finds them compiled. Does nothing the second time."""
+    drive = source_of(part.drive)
+    if drive is None or not any(name.startswith("dcplab.engine") for name in kept_modules.imports(drive["source"])):
+        return
+    with _compiling:
+        if part.id in _ready:
+            return
+        _ready.add(part.id)
+        if note:
+            note("Compiling the course's kernels (once on this machine) ...")
+        pool.run([_job(solution)], packed, "gpu", COMPILING_S, pool.Rules(drive, part.may_import, keeps=True))
 
 
 def compiles(
@@ -147,9 +170,8 @@ def _one_by_one(
     rules = pool.Rules(source_of(part.drive), part.may_import, keeps)
     while len(trials) < len(programs):
         rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
-        sources = [{"source": p.source, "entry": p.entry, "folder": p.folder} for p in rest]
         patience = own_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and most are quick
-        ran = pool.run(sources, packed, mode, patience, rules, note)
+        ran = pool.run([_job(p) for p in rest], packed, mode, patience, rules, note)
         done = [_trial(ran, number, own_s) for number in range(len(rest))]
         last = next((i for i, t in enumerate(done) if t.status != "done"), len(done) - 1)
         busy = done[last].status == "busy"
@@ -159,6 +181,10 @@ def _one_by_one(
         alone = busy or (done[last].status == "timeout" and last > 0)
         trials += done[:last] if alone else done[: last + 1]
     return trials
+
+
+def _job(program: Program) -> dict[str, Any]:
+    return {"source": program.source, "entry": program.entry, "folder": program.folder}
 
 
 def _trial(ran: pool.Run, number: int, own_s: float) -> Trial:

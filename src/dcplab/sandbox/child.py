@@ -27,7 +27,7 @@ from typing import Any
 import torch
 
 from dcplab import codec, ended
-from dcplab.sandbox import audit_hook, kept_modules, passed_over
+from dcplab.sandbox import audit_hook, compiled_kernels, kept_modules, passed_over
 from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
@@ -37,7 +37,6 @@ from dcplab.sandbox.kernels.interpreter_limits import watched
 from dcplab.sandbox.walls import enclose as walls
 
 RECORD_LIMIT = 64 << 20
-_CACHES = ("TRITON_CACHE_DIR", "TILELANG_CACHE_DIR", "CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR")  # nothing is shared
 
 
 def main(job_fd: int, result_fd: int) -> None:
@@ -55,15 +54,14 @@ def main(job_fd: int, result_fd: int) -> None:
     passed_over.install(interpret=job["mode"] == "cpu")
     folder = Path(job["scratch"])
     os.chdir(folder)  # files that an answer writes without a path vanish with the run
-    cache = [_cache_of_kernels()] if job["keeps"] else []
-    # On a GPU all share one: TileLang's kernels take 20 s to compile, and no folder is yet filled by the course's own alone.
-    shared = bool(cache) or job["mode"] == "gpu"
-    os.environ |= {"TMPDIR": str(folder)} | ({} if shared else {name: f"{folder}/{name.lower()}" for name in _CACHES})
+    os.environ["TMPDIR"] = str(folder)
+    changes = compiled_kernels.place(folder, job["kernels"], job["keeps"])
     tempfile.tempdir = None
     closed = [os.path.realpath(f) for f in job["forbidden"]]
     folders = [p["folder"] for p in job["programs"] if p["folder"] and not audit_hook.within(p["folder"], closed)]
     kept_modules.keep(job["drive"], job["may_import"], job["mode"] == "gpu")
-    walls.enclose(walls.allowances(job["mode"], job["sandbox"]), [str(folder), *cache], list(dict.fromkeys(folders)))
+    allowed = walls.allowances(job["mode"], job["sandbox"])
+    walls.enclose(allowed, [str(folder), *changes], list(dict.fromkeys(folders)), [job["kernels"]] if job["kernels"] else [])
     audit_hook.install(folder, job["forbidden"], job["may_import"])
     send = _sender(result_fd, job["key"])
     for number, program in enumerate(job["programs"]):
@@ -301,13 +299,6 @@ def _on_device(mode: str) -> Callable:
 def _settle(mode: str) -> None:
     if mode == "gpu":
         torch.cuda.synchronize()
-
-
-def _cache_of_kernels() -> str:
-    from triton import knobs
-
-    os.makedirs(knobs.cache.dir, exist_ok=True)
-    return knobs.cache.dir
 
 
 def _address_space() -> int:

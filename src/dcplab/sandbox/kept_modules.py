@@ -23,7 +23,7 @@ _KERNELS = "dcplab.engine.ops"  # imports a GPU's kernels when it first launches
 
 def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], on_gpu: bool) -> None:
     """Load the modules that a driver imports, and those that an answer may, and find them again when they are asked for."""
-    names = [*may_import, *(_imports(drive["source"]) if drive else ())]
+    names = [*may_import, *(imports(drive["source"]) if drive else ())]
     if not names:
         return
     for name in names:
@@ -53,7 +53,8 @@ class _Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass  # it has run
 
 
-def _imports(source: str) -> list[str]:
+def imports(source: str) -> list[str]:
+    """Return the names of the modules that a source imports, where it says so."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

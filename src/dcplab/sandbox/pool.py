@@ -60,7 +60,7 @@ class Run:
 @dataclass(frozen=True)
 class Rules:
     """A part's rules for its child: the driver to call in place of the entry, and modules that an answer may import.
-    ``keeps``: no code of the answer runs in the child, so it may use the user's own cache of compiled kernels."""
+    ``keeps``: no code of a learner's runs in the child, so what it compiles is kept for later children."""
 
     drive: Mapping[str, str] | None = None
     may_import: Sequence[str] = ()
@@ -95,6 +95,7 @@ def run(
                 "drive": rules.drive,
                 "may_import": list(rules.may_import),
                 "keeps": rules.keeps,
+                "kernels": str(paths.compiled_kernels()) if mode == "gpu" else "",
                 "sandbox": settings.sandbox(),
                 "forbidden": [str(p) for p in _forbidden()],
                 "limits": {

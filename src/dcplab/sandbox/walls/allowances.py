@@ -44,15 +44,14 @@ _PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/ur
 
 CPU = Allowances(read=(*_SYSTEM, *_ETC, *_PROC), devices=_PLAIN_DEVICES)
 COMPILE = replace(CPU, processes=True)  # ptxas
-# CUDA's driver opens its devices by name, asks /proc and /sys about them, has a local socket of its own and, as root, renews
-# the links in /dev/char; gcc builds Triton's launcher. With Landlock it does not start: which path it lacks is not known yet.
+# CUDA's driver opens its devices by name, asks /proc and /sys about them, has a local socket of its own and names its threads
+# by writing /proc/self/task/N/comm, without which it does not start; gcc builds Triton's launcher.
 GPU = replace(
     COMPILE,
     read=(*_SYSTEM, *_ETC, "/proc", "/sys", "/etc/nvidia", "/usr/local/nvidia", "/usr/local/cuda*", "/run/nvidia*"),
     devices=(*_PLAIN_DEVICES, "/dev/nvidia*", "/dev/nvidia-caps", "/dev/nvidia-caps-imex-channels", "/dev/dri"),
-    write=("/dev/shm", "/dev/char"),
+    write=("/dev/shm", "/proc/self/task"),
     calls=("memfd_create", "sched_setaffinity", "socketpair", "socket", "bind", "listen"),
-    without=("landlock",),
 )
 BY_MODE = {"cpu": CPU, "compile": COMPILE, "gpu": GPU}
 

@@ -44,14 +44,14 @@ def prepare(mode: str, asked: str) -> None:
         seccomp.program(allowed.processes, allowed.calls)
 
 
-def enclose(allowed: Allowances, own: Sequence[str], folders: Sequence[str]) -> None:
+def enclose(allowed: Allowances, own: Sequence[str], folders: Sequence[str], kernels: Sequence[str] = ()) -> None:
     """Confine this process for good. ``own``: folders that it may change. ``folders``: of notebooks, whose modules it may
-    import. Raises OSError if the kernel has a piece and refuses it."""
+    import. ``kernels``: of compiled kernels, to read. Raises OSError if the kernel has a piece and refuses it."""
     if seccomp.possible():
         capabilities.give_up()
     if landlock.abi() and "landlock" not in allowed.without:
         files = landlock.Ruleset(allowed.processes)
-        files.read([*_libraries(), *_open_to_all(allowed.read)])
+        files.read([*_libraries(), *_open_to_all(allowed.read), *kernels])
         files.read(module for folder in folders for module in _modules(folder))
         files.listing(folders)
         files.device(there(allowed.devices))
