@@ -119,8 +119,9 @@ def line(row: dict) -> str:
     )
 
 
-def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, layers: int = 3, asked: int = 3) -> dict:
-    """One server from its start to its last answer, in this process. ``asked``: how many of the three questions.
+def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, asked: int = 3, **model: int) -> dict:
+    """One server from its start to its last answer, in this process. ``asked``: how many of the three questions. ``model``:
+    other fields of its ServerConfig, such as ``layers`` and ``topk``.
 
     Returns ``batches``, steps by kind, ``outcome``, and ``why``: what is not right."""
     import torch
@@ -132,7 +133,7 @@ def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, layers: i
     if device == "cpu":
         torch.set_num_threads(1)
     config = replace(
-        options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size, chunk=chunk)), layers=layers, **WAYS[way]
+        options.config(options.EngineOptions(device, dcp_size=dcp_size, size=size, chunk=chunk)), **model, **WAYS[way]
     )
     engine, batches = Engine(config, comm=Local(dcp_size, device)), Counter()
     forward, propose = engine.runner.forward, engine.runner.propose

@@ -13,8 +13,10 @@ import select
 import signal
 import socket
 import sys
+from pathlib import Path
 
-from dcplab import settings
+from dcplab import paths, settings
+from dcplab.sandbox import compiled_kernels
 from dcplab.sandbox.walls import enclose, libc, namespaces
 
 
@@ -67,6 +69,8 @@ def _preload(mode: str) -> None:
         with contextlib.suppress(Exception):  # gcc builds it, seconds that no child should pay; a child that needs it says why
             from triton.backends.nvidia.driver import CudaUtils
 
+            course = str(paths.compiled_kernels())
+            compiled_kernels.place(Path(course), course, keeps=True)
             CudaUtils()
     enclose.prepare(mode, settings.sandbox())
     import dcplab.sandbox.child  # noqa: F401

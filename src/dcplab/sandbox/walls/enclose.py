@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import site
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ def prepare(mode: str, asked: str) -> None:
     """Look up what does not depend on a child, once in the process that children are forked from."""
     allowed = allowances(mode, asked)
     _libraries()
+    _compilers()
     _open_to_all(allowed.read)
     landlock.abi()
     if seccomp.possible():
@@ -52,6 +54,7 @@ def enclose(allowed: Allowances, own: Sequence[str], folders: Sequence[str], ker
     if landlock.abi() and "landlock" not in allowed.without:
         files = landlock.Ruleset(allowed.processes)
         files.read([*_libraries(), *_open_to_all(allowed.read), *kernels])
+        files.read(_compilers() if allowed.processes else ())
         files.read(module for folder in folders for module in _modules(folder))
         files.listing(folders)
         files.device(there(allowed.devices))
@@ -81,6 +84,16 @@ def _libraries() -> tuple[str, ...]:
 
 def _of_the_course(path: str) -> bool:
     return path == "/" or ("-packages" not in path and any(os.path.isdir(f"{path}/{name}") for name in paths.PACKAGES))
+
+
+@functools.cache
+def _compilers() -> tuple[str, ...]:
+    """Return the folders of the compilers that Triton and TileLang start, where they lie outside the system's own: ``CC``,
+    ``CXX``, or the first of a name on the path."""
+    names = (os.environ.get("CC"), os.environ.get("CXX"), "gcc", "g++", "cc", "clang", "nvcc")
+    found = [shutil.which(name) for name in names if name]
+    homes = dict.fromkeys(os.path.dirname(os.path.dirname(os.path.realpath(path))) for path in found if path)
+    return tuple(inner for home in homes if not _of_the_course(home) for inner in _around(home))
 
 
 @functools.cache
