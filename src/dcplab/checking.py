@@ -20,6 +20,7 @@ from dcplab.judge import diagnose, judgement
 from dcplab.judge.deeds import agree, deeds
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.observed import observed
+from dcplab.judge.related import related
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result, sentences
 from dcplab.present.values import printable
@@ -28,6 +29,7 @@ from dcplab.sandbox import pool
 from dcplab.sandbox.attempts import MachineBusy, attempt, compile_ours, compiles
 
 Note = Callable[[str], None]
+OTHER_SEEDS = 2  # on which a fact about all failing cases is tried
 
 
 def check(
@@ -108,7 +110,23 @@ def _named(judged: Judgement, reference: Reference) -> Judgement:
         refusal = _compiled(judged.program, reference)[1]
         if refusal:
             return judgement.compiled(judged, False, refusal)
-    return judgement.named(judged, wrong, None if wrong else observed(judged))
+    return judgement.named(judged, wrong, None if wrong else _fact(judged))
+
+
+def _fact(judged: Judgement) -> tuple[str, Any] | None:
+    """Return what is true of every case; else what is true of every case that fails, on other seeds too: what the cases of one
+    seed have in common may be chance."""
+    key, seed, mode = judged.key, judged.seed, judged.mode
+    if (fact := observed(judged)) or (mode == "gpu" and judged.drawn.launches) or not related([judged]):
+        return fact
+    every = [judged]
+    for other in range(seed + 1, seed + 1 + OTHER_SEEDS):
+        reference = Reference(key, draw(key.part, other, mode))
+        trial = attempt([judged.program], key.part, reference.drawn.packed, mode, reference.drawn.own_s)[0]
+        triton = modes.versions().get("triton", "")
+        every.append(judgement.judge(key, judged.program, reference.drawn, trial, reference.expected(), triton))
+    found = related(every)
+    return ("related", found) if found else None
 
 
 def _misconception(here: Judgement, reference: Reference) -> Wrong | None:

@@ -70,7 +70,7 @@ def alike(a: Any, b: Any, close: float | None) -> bool:
     if isinstance(a, torch.Tensor):
         if (a.shape, a.dtype) != (b.shape, b.dtype) or not a.dtype.is_floating_point:
             return False
-        return all(alike(x, y, close) for x, y in zip(_values(a), _values(b), strict=True))
+        return all(alike(x, y, close) for x, y in zip(values(a), values(b), strict=True))
     if isinstance(a, float):
         return (math.isnan(a) and math.isnan(b)) or _floats_agree(a, b, close)
     if isinstance(a, list | tuple):
@@ -84,7 +84,7 @@ def wrong_places(got: torch.Tensor, expected: torch.Tensor, close: float | None 
     """Return the flat indices at which two tensors of one shape and dtype differ."""
     if tensor_bytes(got) == tensor_bytes(expected) and not expected.dtype.is_floating_point:
         return []
-    pairs = zip(_values(got), _values(expected), strict=True)
+    pairs = zip(values(got), values(expected), strict=True)
     if expected.dtype.is_floating_point:
         return [i for i, (g, e) in enumerate(pairs) if not _floats_agree(g, e, close)]
     return [i for i, (g, e) in enumerate(pairs) if g != e]
@@ -101,14 +101,14 @@ def _tensor_difference(got: torch.Tensor, expected: torch.Tensor, close: float |
     if tuple(got.shape) != tuple(expected.shape):
         return Difference("shape", path, got, expected)
     if got.dtype != expected.dtype:
-        pairs = zip(_values(got), _values(expected), strict=True)
+        pairs = zip(values(got), values(expected), strict=True)
         others = [i for i, (g, e) in enumerate(pairs) if g != e]
         return Difference("dtype", path, got, expected, others, same=not others)
     wrong = wrong_places(got, expected, close)
     return Difference("values", path, got, expected, wrong) if wrong else None
 
 
-def _values(t: torch.Tensor) -> list:
+def values(t: torch.Tensor) -> list:
     """Return the elements as Python numbers. Every integer is exact, and every float type widens to float64 without loss."""
     return (t.to(torch.float64) if t.dtype.is_floating_point else t).reshape(-1).tolist()
 

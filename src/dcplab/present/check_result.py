@@ -16,7 +16,7 @@ from dcplab.course.trial import Trial
 from dcplab.judge.judgement import FAILED, Judgement
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
-from dcplab.present import case_table, sentences
+from dcplab.present import case_table, facts, sentences
 from dcplab.present.table import columns
 from dcplab.present.values import printable, short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
@@ -155,7 +155,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             right = f"Right on all {len(drawn.cases)} cases{helped}{also}."
             return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]), aside=_with_own(j, names) or _by_luck(j))
     case = drawn.cases[j.shown.number]
-    first = j.wrong.says if j.wrong else sentences.of_plain(*j.plain, names[j.shown.number]) if j.plain else _many(j, names)
+    first = j.wrong.says if j.wrong else facts.of_plain(*j.plain, names[j.shown.number]) if j.plain else _many(j, names)
     return _Told(
         first=first or shown,
         second=shown if first and first != shown else "",
@@ -204,7 +204,7 @@ def _diagnosis(judgement: Judgement) -> str | None:
     """Return the id of the misconception, or of the fact that holds for every case."""
     if judgement.wrong:
         return judgement.wrong.id
-    return f"{judgement.part.id}-{sentences.PLAIN[judgement.plain[0]][0]}" if judgement.plain else None
+    return f"{judgement.part.id}-{facts.PLAIN[judgement.plain[0]][0]}" if judgement.plain else None
 
 
 def _many(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
@@ -219,8 +219,8 @@ def _many(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
 def _question(judgement: Judgement, says: str) -> str:
     """Return the question for a mistake without a name: the part's own, or none if the plain fact suffices. A crash has its own
     question."""
-    if judgement.plain:
-        return sentences.PLAIN[judgement.plain[0]][2] or judgement.part.question
+    if judgement.plain and (asks := facts.PLAIN[judgement.plain[0]][2]):
+        return asks
     if says.endswith(sentences.RIGHT_VALUES):
         return "Which dtype does the docstring promise?"
     if judgement.outcome == "timeout" and (far := _largest(judgement.drawn.cases[judgement.shown.number])) >= FAR:

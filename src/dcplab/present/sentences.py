@@ -45,28 +45,6 @@ _PLAIN = {
     "fault": "It touched memory far outside its buffers: the GPU stopped it.",
     "memory": "It asked for more memory than it may have.",
 }
-# Facts that may hold for an answer to any part (`judge.observed`): id, sentence, question (empty: the part's).
-PLAIN = {
-    "nothing": (
-        "stores-nothing",
-        "Nothing was stored: {} is as it was in every case.",
-        "Which line stores, where to, and does its mask let anything through?",
-    ),
-    "always": ("always-the-same", "It gives {} in every case.", "Which of the arguments must it depend on?"),
-    "argument": ("returns-argument", "It gives back {} as it got it.", ""),
-}
-
-
-def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
-    """Describe a fact that holds for every case of an answer."""
-    match what:
-        case "nothing":
-            fact = " and ".join(f"`{argument(which, names)}`" for which in fact)
-        case "always":
-            fact = short(fact)
-        case "argument":
-            fact = f"`{argument(fact, names)}`"
-    return PLAIN[what][1].format(fact)
 
 
 def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:

@@ -1,0 +1,173 @@
+"""Words the facts that may hold for a wrong answer to any part, whatever its reason (`judge.observed`, `judge.related`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dcplab.judge.related import Relation
+from dcplab.present.sentences import argument
+from dcplab.present.values import short
+
+# Facts about every case: id, sentence, question (empty: the part's).
+PLAIN = {
+    "nothing": (
+        "stores-nothing",
+        "Nothing was stored: {} is as it was in every case.",
+        "Which line stores, where to, and does its mask let anything through?",
+    ),
+    "always": ("always-the-same", "It gives {} in every case.", "Which of the arguments must it depend on?"),
+    "argument": ("returns-argument", "It gives back {} as it got it.", ""),
+    "related": ("fact", "", ""),
+}
+
+# What a wrong value is, beside the right one. {0}, {1}: facts; {it} and {its}: the result.
+_RELATED = {
+    "more": "{it} is {0} too large",
+    "less": "{it} is {0} too small",
+    "times": "{it} is {0} times too large",
+    "part": "{it} is {0} times too small",
+    "divided": "{it} is the right one, divided by {0}",
+    "rest": "{it} is the right one modulo {0}",
+    "negative": "{it} has the wrong sign",
+    "above": "{it} is too large",
+    "below": "{it} is too small",
+    "gives": "{it} is {0}",
+    "constant": "{it} is {0}",
+    "nan": "{it} is NaN",
+    "unchanged": "{it} is that of `{0}`, unchanged",
+    "none": "{it} is None",
+    "for_none": "{it} is a value and None is right",
+    "for": "{it} is {0} and {1} is right",
+    "kind": "{it} is of the type {0} and not {1}",
+    "kind_only": "{it} has the right values, as {0} and not as {1}",
+    "dtype": "{it} has the right values, but its dtype is {0}{1}",
+    "dtype_down": "{it} is right when rounded down, but its dtype is {0}{1}",
+    "swapped": "its two results are swapped",
+    "shape": "{it} has the right values in another shape",
+    "reversed": "{it} has the right entries, the last one first",
+    "sorted": "{it} has the right entries, but sorted",
+    "order": "{it} has the right entries in another order",
+    "order_in_rows": "{it} has the right entries in another order within the last axis",
+    "empty": "{it} is empty",
+    "ends_early": "{it} is right as far as it goes, and ends too early",
+    "begins_late": "the beginning of {it} is missing, and the rest is right",
+    "ends_late": "{it} begins right and then goes on too far",
+    "begins_early": "{it} ends right, with too much before it",
+    "some_missing": "entries of {it} are missing, and what is there is right and in order",
+    "some_more": "{it} has all right entries in order, and others between them",
+    "some_missing_order": "entries of {it} are missing, and the rest is in another order",
+    "some_more_order": "{it} has all right entries in another order, and others too",
+    "too_short": "{it} has too few entries",
+    "too_long": "{it} has too many entries",
+    "moved": "the right values are stored in {it}, at wrong places",
+    "lacks_and_extra": "{it} lacks some of what belongs there, and has something where nothing belongs",
+    "stored_lacks": "what is stored in {it} is right, but some of it is missing",
+    "stored_extra": "all that belongs into {it} is there, and more is stored where nothing belongs",
+    "stored_value": "{it} was written at the right places, with wrong values",
+    "wrong": "{it} is wrong and the rest is right",
+}
+_ENTRY_PLACES = {
+    "all": "Where it is wrong, every entry of {it} is",
+    "where_right": "Of {it} only entries are wrong where {0} is right",
+    "where_negative": "Of {it} only entries are wrong where `{0}` is negative",
+    "where_equal": "Of {it} only entries are wrong where `{0}` is {1}",
+    "last": "Of {it} only the last entry is wrong",
+    "first": "Of {it} only the first entry is wrong",
+    "not_first_row": "Of {it} the first row is always right and later ones are not",
+}
+_WHERE = {
+    "is": "where `{0}` is {1}",
+    "not": "where `{0}` is not {1}",
+    "both": "where {0} and {1}",
+    "more": "where `{0}` is more than {1}",
+    "empty": "where `{0}` is empty",
+    "negative": "where `{0}` has negative entries",
+    "zero": "where `{0}` has a 0",
+    "far": "where `{0}` has entries of 2^31 and more",
+    "int32": "where `{0}` is int32",
+    "int64": "where `{0}` is int64",
+    "no_power": "where `{0}` is no power of two",
+    "odd": "where `{0}` is odd",
+    "no_multiple": "where `{0}` is no multiple of `{1}`",
+    "multiple": "where `{0}` is a multiple of `{1}`",
+    "equal": "where `{0}` equals `{1}`",
+    "last": "where `{0}` is `{1}` - 1",
+    "less": "where `{0}` is less than `{1}`",
+    "strided": "where `{0}` is a strided view",
+    "twice": "where `{0}` has an entry twice",
+}
+_KINDS = {
+    "outside": "reaches outside its buffers",
+    "changed": "changes what it may only read",
+    "shares": "shares memory with an argument",
+}
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+
+
+def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
+    """Describe a fact that holds for every case of an answer, or for every case that fails."""
+    match what:
+        case "nothing":
+            fact = " and ".join(f"`{argument(which, names)}`" for which in fact)
+        case "always":
+            fact = short(fact)
+        case "argument":
+            fact = f"`{argument(fact, names)}`"
+        case "related":
+            relation, where = fact
+            how = f"{_of_relation(relation)}." if relation else ""
+            return " ".join(filter(None, [how, f"It fails exactly {_of_where(where)}." if where else ""]))
+    return PLAIN[what][1].format(fact)
+
+
+def _of_relation(relation: Relation) -> str:
+    if relation.what == "right":
+        touched = " and ".join(_KINDS.get(kind, "touches what it must not") for kind in relation.facts)
+        return f"Where it fails, its values are right, but it {touched}"
+    it = "the result" if relation.which is None else _which(relation.which)
+    if relation.what == "entries":
+        return _of_entries(*relation.facts, it)
+    if relation.what == "stored_value" and relation.facts:
+        return f"{it} was written at the right places with wrong values. {_of_entries(*relation.facts, it)}".replace(
+            "its", "Its", 1
+        )
+    facts = map(_value if relation.what == "for" else _word, relation.facts)
+    if relation.what in ("dtype", "dtype_down"):
+        mine, right = (str(dtype).removeprefix("torch.") for dtype in relation.facts)
+        facts = iter((mine, "" if right == "None" else f" and not {right}"))
+    only = ", and the rest is right" if relation.alone and relation.what != "wrong" else ""
+    return f"Where it is wrong, {_RELATED[relation.what].format(*facts, it=it)}{only}"
+
+
+def _of_entries(place: tuple | None, value: tuple | None, it: str) -> str:
+    if value is None:
+        return _ENTRY_PLACES[place[0]].format(*map(_word, place[1]), it=it)
+    if place is None:
+        return _RELATED[value[0]].format(*map(_word, value[1]), it=f"Each wrong entry of {it}")
+    each = _RELATED[value[0]].format(*map(_word, value[1]), it="each")
+    return f"{_ENTRY_PLACES[place[0]].format(*map(_word, place[1]), it=it)}: {each}"
+
+
+def _of_where(where: tuple) -> str:
+    what, *facts = where
+    if what == "both":
+        return " and ".join([_of_where(facts[0]), _of_where(facts[1]).removeprefix("where ")])
+    return _WHERE[what].format(facts[0], *map(_value, facts[1:]))
+
+
+def _which(which: int | str) -> str:
+    return (
+        f"`{which}`" if isinstance(which, str) else f"its {_ORDINALS[which]} result" if which < 6 else f"its result {which + 1}"
+    )
+
+
+def _word(fact: Any) -> str:
+    """Leave words as they are; floats that are whole are told as ints."""
+    if isinstance(fact, float):
+        return f"{fact:g}"
+    return fact if isinstance(fact, str) else str(fact)
+
+
+def _value(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
