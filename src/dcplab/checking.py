@@ -100,16 +100,15 @@ def _alone(own: Judgement, reference: Reference, note: Note | None) -> Judgement
 
 
 def _named(judged: Judgement, reference: Reference) -> Judgement:
-    wrong = _misconception(judged, reference)
-    if wrong and diagnose.two_valued(judged) and not _agree_again(judged, reference.program(wrong)):
-        wrong = None
     # If the interpreter could not judge most cases, the reason may be what no compiler accepts, and not the few cases that
     # it ran far enough to be wrong.
-    kernel = judged.mode == "cpu" and bool(judged.drawn.launches)
-    if kernel and not wrong and judged.many is not None and judged.many.outcome == "unjudged":
+    if judged.mode == "cpu" and judged.drawn.launches and judged.many is not None and judged.many.outcome == "unjudged":
         refusal = _compiled(judged.program, reference)[1]
         if refusal:
             return judgement.compiled(judged, False, refusal)
+    wrong = _misconception(judged, reference)
+    if wrong and diagnose.two_valued(judged) and not _agree_again(judged, reference.program(wrong)):
+        wrong = None
     return judgement.named(judged, wrong, None if wrong else _fact(judged))
 
 

@@ -202,7 +202,8 @@ def program_of(lab: catalog.Lab, part: Part) -> Program:
         from dcplab.notebook import reset as notebook_reset
 
         return notebook_reset.program(lab, part)
-    found = extract(shell.history_manager.input_hist_raw[1:], part.names, folder=os.getcwd())  # the first is [1]
+    found = extract(shell.history_manager.input_hist_raw[1:], part.names, folder=os.getcwd())
+    found = replace(found, ran=True)  # the first is [1]
     if found.problem and not found.unreadable:
         return replace(found, problem=_not_run(found.problem))
     return found

@@ -298,7 +298,7 @@ def test_a_slip_with_a_name_of_the_notebook_is_over_once_it_is_mended(course, sm
         tmp_path,
         DCPLAB_MODE="cpu",
     )
-    assert "Your answer uses `rows`, which code cell 3 made with lab.run:" in out[4] and "an argument?" in out[4]
+    assert "Your answer uses `rows`, which [3] made with lab.run:" in out[4] and "an argument?" in out[4]
     assert "may not import" not in out[4] and out[6].endswith("20.0")
 
 

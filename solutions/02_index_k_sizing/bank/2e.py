@@ -36,7 +36,7 @@ def check_bound(consumer, size, page_size, dcp_size):
     return size * dcp_size + page_size
 
 # %% 2e page-table-as-rows
-# says: The flattened page table holds locs: it is read by the indexer, not by c-KV.
+# says: The flattened page table holds locs as the allocator gave them: not yet rows.
 # asks: Who reads the flattened page table, and by which index?
 # family: M11
 def check_bound(consumer, size, page_size, dcp_size):

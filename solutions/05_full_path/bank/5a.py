@@ -403,8 +403,8 @@ def decode_path(step):
 + parts.append(rank.attend(rank.localize(rank.to_locs(rank.select_paged()))))
 
 # %% 5a select-before-write
-# says: The selection comes before the write: the step's own tokens cannot be chosen.
-# asks: By what would top-k find a token whose index key is not written yet?
+# says: A rank reads before the tokens of the step are stored: both writes come first.
+# asks: What does a step store, and which operations read it?
 def decode_path(step):
     picked = [rank.select_paged() for rank in step.ranks]
     parts = []

@@ -54,6 +54,16 @@ _ELSE: dict[type, tuple[Any, ...]] = {
 }
 _TURNED: dict[type, Any] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _NAMES = {"any": "all", "all": "any", "min": "max", "max": "min", "exp2": "exp", "log2": "log", "cumsum": "sum", "sum": "max"}
+_BINDS: dict[type, int] = {  # how tightly an operator binds
+    ast.BitOr: 1,
+    ast.BitAnd: 3,
+    ast.Add: 5,
+    ast.Sub: 5,
+    ast.Mult: 6,
+    ast.FloorDiv: 6,
+    ast.Mod: 6,
+    ast.Div: 6,
+}
 _NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _CONVERSIONS = ("to", "int", "long", "float", "clone", "clamp")
 
@@ -201,6 +211,7 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
                 yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
                 yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
                 yield from _once_more(node, params)
+            yield from _without_parentheses(node)
         case ast.Name(id=name, ctx=ast.Load()) if name in params:
             alike = [other for other in params if other != name and other.endswith("_ptr") == name.endswith("_ptr")]
             yield from ((f"`{other}` for `{name}`", ast.Name(other, ast.Load())) for other in alike)
@@ -224,6 +235,39 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
             yield f"`[{', '.join(ast.unparse(e) for e in elts)}]` left out", inner
         case ast.Expr() | ast.AugAssign():
             yield "a line left out", ast.Pass()
+        case ast.For(body=body):
+            for i in range(len(body) - 1):
+                turned = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
+                if _apart(body[i], body[i + 1]):
+                    yield "two lines in another order", ast.For(node.target, node.iter, turned, node.orelse, node.type_comment)
+
+
+def _without_parentheses(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what a sum of two operators means without its parentheses, or with others."""
+    says, op, left, right = "parentheses left out", node.op, node.left, node.right
+    if isinstance(op, ast.BitAnd | ast.BitOr):  # they bind more tightly than a comparison, which may stand on either side
+        for one, other in ((left, right), (right, left)):
+            match one:
+                case ast.Compare(first, [sign], [second]):
+                    yield says, ast.Compare(first, [sign], [ast.BinOp(second, op, other)])
+                    yield says, ast.Compare(ast.BinOp(other, op, first), [sign], [second])
+    elsewhere = "parentheses in another place"
+    if type(op) not in _BINDS or any(isinstance(n, ast.Name) and n.id.endswith("_ptr") for n in ast.walk(node)):
+        return
+    if isinstance(left, ast.BinOp) and type(left.op) in _BINDS:  # (a - b) * c: a - b * c
+        told = says if _BINDS[type(left.op)] < _BINDS[type(op)] else elsewhere
+        if told == says or not isinstance(op, type(left.op)):
+            yield told, ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+    if isinstance(right, ast.BinOp) and type(right.op) in _BINDS:  # a * (b + c): a * b + c
+        told = says if _BINDS[type(right.op)] <= _BINDS[type(op)] else elsewhere
+        yield told, ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
+
+
+def _apart(one: ast.stmt, other: ast.stmt) -> bool:
+    """Return True if two neighbouring statements run in either order: neither uses a name that the other binds."""
+    bound = [{n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} for s in (one, other)]
+    used = [{n.id for n in ast.walk(s) if isinstance(n, ast.Name)} for s in (one, other)]
+    return not bound[0] & used[1] and not bound[1] & used[0]
 
 
 def _once_more(node: ast.BinOp, params: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:

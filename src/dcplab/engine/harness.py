@@ -77,6 +77,9 @@ class _Counted(RankStep):
         return positions
 
 
+_Counted.__name__ = RankStep.__name__  # an AttributeError names the class, and learners know no other
+
+
 def _counted(path: Wiring, tally: Tally) -> Wiring:
     def counted(step: LayerStep) -> list[torch.Tensor]:
         ranks = [_Counted(**vars(rank), tally=tally) for rank in step.ranks]

@@ -34,6 +34,7 @@ class Program:
     ``lines[i]``: the origin of line i + 1 as (cell, line), both from 1; (0, 0) for none.
     ``problem``: a sentence if the notebook gives no such program: no cell defines the entry, or its cell cannot be parsed.
     ``folder``: the notebook's folder; modules in it can be imported. ``borrowed``: names that were made by the course.
+    ``ran``: the cells are runs of a kernel, so that cell N is the one that ran as [N].
     """
 
     source: str
@@ -43,6 +44,7 @@ class Program:
     unreadable: bool = False  # the problem is a syntax error in the cell that holds the entry
     folder: str | None = None
     borrowed: tuple[Borrowed, ...] = ()
+    ran: bool = False
 
 
 def extract(cells: Sequence[str], names: str | Sequence[str], folder: str | None = None) -> Program:

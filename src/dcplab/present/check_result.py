@@ -145,7 +145,9 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
         case "does_not_load":
             return _Told(sentences.of_load(j.trial.load_error, j.program))
         case "refused":
-            return _Told(f"The interpreter runs it, a GPU could not: {sentences.of_refusal(j.refusal, j.program)}")
+            refused = f"The interpreter runs it, a GPU could not: {sentences.of_refusal(j.refusal, j.program)}"
+            meaning = facts.meaning(j)
+            return _Told(meaning[1], refused) if meaning else _Told(refused)
         case "unjudged":
             return _Told(f"Not judged here: {shown}")
         case "passed":
@@ -155,7 +157,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             right = f"Right on all {len(drawn.cases)} cases{helped}{also}."
             return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]), aside=_with_own(j, names) or _by_luck(j))
     case = drawn.cases[j.shown.number]
-    first = j.wrong.says if j.wrong else facts.of_plain(*j.plain, names[j.shown.number]) if j.plain else _many(j, names)
+    first = _mistake(j, names)
     return _Told(
         first=first or shown,
         second=shown if first and first != shown else "",
@@ -200,11 +202,25 @@ def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+def _mistake(j: Judgement, names: Sequence[Sequence[str]]) -> str:
+    """Return the mistake in a sentence: its name, a fact about all cases, what an exception means; or nothing."""
+    if j.wrong:
+        return j.wrong.says
+    meaning = facts.meaning(j)
+    if j.plain:
+        told = facts.of_plain(*j.plain, names[j.shown.number])
+        return f"{meaning[1]} {told}" if meaning else told
+    return meaning[1] if meaning else _many(j, names)
+
+
 def _diagnosis(judgement: Judgement) -> str | None:
-    """Return the id of the misconception, or of the fact that holds for every case."""
+    """Return the id of the misconception, of the fact that holds for every case, or of the exception's meaning."""
     if judgement.wrong:
         return judgement.wrong.id
-    return f"{judgement.part.id}-{facts.PLAIN[judgement.plain[0]][0]}" if judgement.plain else None
+    if judgement.plain:
+        return f"{judgement.part.id}-{facts.PLAIN[judgement.plain[0]][0]}"
+    meaning = facts.meaning(judgement)
+    return f"{judgement.part.id}-{meaning[0]}" if meaning else None
 
 
 def _many(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dcplab.judge.judgement import Judgement
 from dcplab.judge.related import Relation
 from dcplab.present.sentences import argument
 from dcplab.present.values import short
@@ -97,6 +98,46 @@ _WHERE = {
     "strided": "where `{0}` is a strided view",
     "twice": "where `{0}` has an entry twice",
 }
+# What an exception's message means in an answer: part of the message, id, sentence. Triton and torch word them for others.
+_MEANS = (
+    (
+        "simultaneous multiple comparison",
+        "no-parentheses",
+        "`&` binds more tightly than a comparison: each condition needs parentheses of its own.",
+    ),
+    (
+        "Boolean value of Tensor with more than one value",
+        "one-bool",
+        "A whole tensor is asked for one bool: by `if`, `and`, `or`, `not`, or by conditions without parentheses.",
+    ),
+    ("tensors used as indices must be", "index-dtype", "An index must be an integer tensor or a mask: `.long()` makes one."),
+    (
+        "only integer tensors of a single element can be converted to an index",
+        "tensor-for-int",
+        "A tensor stands where one int is asked for, as in a slice: `.item()` or `.tolist()` gives ints.",
+    ),
+    ("slice indices must be integers", "slice-of-float", "A slice needs ints: `/` gives a float, `//` an int."),
+    (
+        "'float' object cannot be interpreted as an integer",
+        "float-for-int",
+        "A float stands where an int is asked for: `/` gives a float, `//` an int.",
+    ),
+    (
+        "Expected reduction dim",
+        "largest-of-none",
+        "An empty tensor has no largest and no smallest entry: that case needs an answer of its own.",
+    ),
+    (
+        "The size of tensor a",
+        "shapes-apart",
+        "The shapes of two tensors do not go together, entry by entry: one of them may need a further axis, `[:, None]`.",
+    ),
+    (
+        "Cannot make_shape_compatible",
+        "shapes-apart",
+        "The shapes of two blocks do not go together: rows need `[:, None]`, columns `[None, :]`.",
+    ),
+)
 _KINDS = {
     "outside": "reaches outside its buffers",
     "changed": "changes what it may only read",
@@ -119,6 +160,15 @@ def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
             how = f"{_of_relation(relation)}." if relation else ""
             return " ".join(filter(None, [how, f"It fails exactly {_of_where(where)}." if where else ""]))
     return PLAIN[what][1].format(fact)
+
+
+def meaning(judgement: Judgement) -> tuple[str, str] | None:
+    """Return the id and the meaning of the exception of the displayed case, or of Triton's refusal, if it is known."""
+    shown, raised = judgement.shown, judgement.refusal
+    if not raised and shown is not None and shown.outcome == "crashed":
+        raised = judgement.trial.records.get(shown.number, {}).get("raised")
+    message = (raised or {}).get("message", "")
+    return next(((identity, says) for part, identity, says in _MEANS if part in message), None)
 
 
 def _of_relation(relation: Relation) -> str:

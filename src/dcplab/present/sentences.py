@@ -167,7 +167,7 @@ def of_borrowed(program: Program) -> str:
     first = program.borrowed[0]
     if not first.maker:
         return f"Your answer uses `{first.name}`, which is the course's own: an answer does without."
-    made = f"which code cell {first.cell} made with {first.maker}"
+    made = f"which {_cell(first.cell, program)} made with {first.maker}"
     return f"Your answer uses `{first.name}`, {made}: an answer runs without the course. Did you mean an argument?"
 
 
@@ -199,7 +199,11 @@ def place(line: int | None, program: Program) -> str:
     if not line or line > len(program.lines):
         return ""
     cell, inner = program.lines[line - 1]
-    return f" (line {inner} of code cell {cell})"
+    return f" (line {inner} of {_cell(cell, program)})"
+
+
+def _cell(number: int, program: Program) -> str:
+    return f"[{number}]" if program.ran else f"code cell {number}"
 
 
 def argument(which: int | str, names: Sequence[str]) -> str:
