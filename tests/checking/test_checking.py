@@ -37,9 +37,9 @@ def test_a_mistake_that_does_not_explain_every_failing_case_is_not_named(judged)
     found = judged(
         "91a", LOCALIZE + "if locs.ndim == 2:\n        return locs * 0\n    return torch.where(locs >= 0, locs // dcp_size, -1)"
     )
-    assert (found.outcome, found.diagnosis) == ("wrong", None)
+    assert (found.outcome, found.diagnosis) == ("wrong", "91a-fact"), "what is true of every case is told instead"
     other = judged("91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1) + (locs >= 2**31)")
-    assert other.diagnosis is None
+    assert other.diagnosis in (None, "91a-fact")
 
 
 def test_the_same_seed_gives_the_same_report(judged):

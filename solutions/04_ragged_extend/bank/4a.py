@@ -385,3 +385,9 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     keep = prefix_locs % dcp_size == dcp_rank
     return torch.arange(len(prefix_locs), dtype=prefix_locs.dtype, device=prefix_locs.device)[keep] // dcp_size
+
+# %% 4a neighbours-once
+# says: Equal neighbours were dropped: two requests may begin with one token, and end.
+# asks: What does a rank send of two requests whose prefix is the same one token?
+def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
+    return torch.unique_consecutive(prefix_locs[prefix_locs % dcp_size == dcp_rank] // dcp_size)

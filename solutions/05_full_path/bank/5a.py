@@ -78,6 +78,20 @@ def decode_path(step):
 + rank.write_ckv(locs)
 + rank.write_index_k(torch.where(locs % rank.dcp_size == rank.rank, locs, -1))
 
+# %% 5a index-k-of-owner-filtered
+# says: A write takes all locs of the step, one for each of its tokens, on every rank.
+# asks: How does rank 0 find a token whose c-KV lies on rank 1?
+# family: M7
+# outcome: crashed
+# from: plain
+  def decode_path(step):
++     locs = step.batch.out_cache_loc
+
+- rank.write_ckv(step.batch.out_cache_loc)
+- rank.write_index_k(step.batch.out_cache_loc)
++ rank.write_ckv(locs)
++ rank.write_index_k(locs[locs % rank.dcp_size == rank.rank])
+
 # %% 5a index-k-localized
 # says: index-K was localized as c-KV is: it is whole on every rank, and read by loc.
 # asks: Which of the two pools does every rank keep all of?

@@ -210,6 +210,9 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
             if isinstance(op, _NUMBERS):
                 yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
                 yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+                if isinstance(op, ast.Mod | ast.FloorDiv):
+                    yield "1 added", ast.BinOp(ast.BinOp(left, ast.Add(), ast.Constant(1)), op, right)
+                    yield "1 taken away", ast.BinOp(ast.BinOp(left, ast.Sub(), ast.Constant(1)), op, right)
                 yield from _once_more(node, params)
             yield from _without_parentheses(node)
         case ast.Name(id=name, ctx=ast.Load()) if name in params:
@@ -251,7 +254,7 @@ def _without_parentheses(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
                 case ast.Compare(first, [sign], [second]):
                     yield says, ast.Compare(first, [sign], [ast.BinOp(second, op, other)])
                     yield says, ast.Compare(ast.BinOp(other, op, first), [sign], [second])
-    elsewhere = "parentheses in another place"
+    elsewhere = "other parentheses"
     if type(op) not in _BINDS or any(isinstance(n, ast.Name) and n.id.endswith("_ptr") for n in ast.walk(node)):
         return
     if isinstance(left, ast.BinOp) and type(left.op) in _BINDS:  # (a - b) * c: a - b * c

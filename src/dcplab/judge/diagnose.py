@@ -4,9 +4,10 @@ Pick, in this order:
 (1) a bank answer that agrees on every case;
 (2) one that agrees on every case of the failing function, since a part may ask for two functions, each with its own mistake;
 (3) what is true of every case (`judge.observed`), which is told by others: no name;
-(4) a machine-made answer that agrees on every case (`judge.made`);
-(5) the nearest of the bank: it agrees on every failing case of that function, and is wrong on few others, a quarter as many;
-(6) two mistakes at once, or one that shows beside another that nobody knows (`judge.made`).
+(4) a bank answer that agrees on every case but for dtypes (`judge.made`);
+(5) a machine-made answer that agrees on every case (`judge.made`);
+(6) the nearest of the bank: it agrees on every failing case of that function, and is wrong on few others, a quarter as many;
+(7) two mistakes at once, or one that shows beside another that nobody knows (`judge.made`).
 
 A name must be true before it is frequent. One failing case that the nearest does not explain refutes it. If only two values
 are possible, the wrong one is always the other and agreement proves little, so there is no nearest and no two at once. If
@@ -47,8 +48,8 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
     if shown not in mine.of or observed(judgement):
         return None
     by_machine = mode == "cpu" and among is None  # a GPU would compile hundreds of kernels
-    if by_machine and (edited := made.single(judgement, bank)):
-        return edited
+    if by_machine and (made_alike := made.retyped(judgement, bank) or made.single(judgement, bank)):
+        return made_alike
     if whole or two_valued(judgement):
         return None
     near = _nearest(judgement, others, mine)

@@ -40,6 +40,23 @@ def single(judgement: Judgement, bank: Bank) -> Wrong | None:
     return next(iter(_agreeing(judgement, made, bank)), None)
 
 
+def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
+    """Return the wrong answer of the bank that did the same but for dtypes, or None. If the answer's dtype is a mistake too, it
+    is named. For a kernel there is none: its buffers have their dtypes."""
+    known = [wrong for wrong, _ in judgement.key.wrong if wrong.outcome == "wrong"]
+    close = judgement.part.close
+    mine, right = deeds(judgement.trial, close).untyped, _right(judgement).untyped
+    if judgement.drawn.launches or judgement.outcome != "wrong" or not mine or not known:
+        return None
+    did = bank(known, judgement.drawn.mode, None)
+    shows = {w.id for w, other in zip(known, did, strict=True) if any(other.untyped.get(n) != right[n] for n in right)}
+    same = [w for w, other in zip(known, did, strict=True) if other.untyped == mine and w.id in shows]
+    if len({w.says for w in same}) != 1:
+        return None
+    dtype = _other_dtype(judgement)
+    return _with(same[0], "dtype", AND_DTYPE.format(same[0].says, *dtype)) if dtype else same[0]
+
+
 def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds]) -> Wrong | None:
     """Return two mistakes that together do the same as the answer on every case, or None.
 
@@ -51,11 +68,6 @@ def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds]) -> Wrong
     known = [wrong for wrong in every if wrong.id in like] if kernel else every
     if known and not kernel:
         did = dict(zip((w.id for w in known), bank(known, judgement.drawn.mode, None), strict=True))
-    mine = deeds(judgement.trial, judgement.part.close)
-    if dtype := _other_dtype(judgement):
-        same = [w for w in known if mine.untyped and mine.untyped == did[w.id].untyped]
-        if same and len({w.says for w in same}) == 1:
-            return _with(same[0], "dtype", AND_DTYPE.format(same[0].says, *dtype))
     first = _showing(judgement, known, did)[:FIRST_FEW]
     solution = judgement.key.solution.source
     sources = {wrong.id: program.source for wrong, program in judgement.key.wrong}
