@@ -48,6 +48,9 @@ def _tests(cases: Mapping[int, Inputs]) -> Iterator[Test]:
                 yield ("is", n, value), lambda of, n=n, v=value: of[n] == v and type(of[n]) is type(v)  # type: ignore[misc]
             for value in dict.fromkeys(of[n] for of in every) if kinds[n] == {str} else ():
                 yield ("not", n, value), lambda of, n=n, v=value: of[n] != v  # type: ignore[misc]
+        if kinds[n] == {int, torch.Tensor}:
+            yield ("tensor", n), lambda of, n=n: isinstance(of[n], torch.Tensor)  # type: ignore[misc]
+            yield ("number", n), lambda of, n=n: type(of[n]) is int  # type: ignore[misc]
     tensors = [n for n in names if kinds[n] == {torch.Tensor}]
     for n in tensors:
         yield ("empty", n), lambda of, n=n: of[n].numel() == 0  # type: ignore[misc]

@@ -93,6 +93,10 @@ def _of_lengths(lists: Sequence[tuple[list, list]]) -> Found:
         return "some_missing_order", ()
     if all(not Counter(r) - Counter(g) for g, r in lists):
         return "some_more_order", ()
+    if all(g and r and g[0] == r[0] for g, r in lists):
+        return "begins_right", ()
+    if all(g and r and g[-1] == r[-1] for g, r in lists):
+        return "ends_right", ()
     if all(len(g) < len(r) for g, r in lists):
         return "too_short", ()
     return ("too_long", ()) if all(len(g) > len(r) for g, r in lists) else None

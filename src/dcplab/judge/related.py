@@ -4,7 +4,7 @@ which cases fail. Each fact is computed from the values of all these cases; none
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -19,13 +19,14 @@ from dcplab.judge.verdict import outcome_of
 
 @dataclass(frozen=True)
 class Relation:
-    """A fact about the wrong values. ``which``: the result that it is about, if there are several: its number, or the name of a
-    buffer. ``alone``: all others are right. ``what`` and ``facts`` are worded in `present.facts`."""
+    """A fact about the wrong values, which `present.facts` words. ``which``: the result that it is about, if there are several:
+    its number, or a buffer's name. ``alone``: all others are right. ``raises``: other cases raise."""
 
     what: str
     facts: tuple = ()
     which: int | str | None = None
     alone: bool = False
+    raises: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,12 @@ def inputs(judgement: Judgement, number: int) -> dict[str, Any]:
 
 
 def _relation(failing: Sequence[_Ran], close: float | None) -> Relation | None:
+    ended = [ran for ran in failing if "raised" not in ran.record]
+    if len(ended) < len(failing):  # what is said of the others is true all the same
+        found = _relation(ended, close) if ended else None
+        return found and replace(found, raises=True)
     records = [ran.record for ran in failing]
-    if any("raised" in r or not ("returned" in r or "written" in r) for r in records):
+    if any(not ("returned" in r or "written" in r) for r in records):
         return None
     wrong: list[dict[Any, Pair]] = []
     paths: set = set()

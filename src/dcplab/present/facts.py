@@ -59,6 +59,8 @@ _RELATED = {
     "some_more": "{it} has all right entries in order, and others between them",
     "some_missing_order": "entries of {it} are missing, and the rest is in another order",
     "some_more_order": "{it} has all right entries in another order, and others too",
+    "begins_right": "{it} begins right and goes wrong later",
+    "ends_right": "{it} ends right and is wrong before that",
     "too_short": "{it} has too few entries",
     "too_long": "{it} has too many entries",
     "moved": "the right values are stored in {it}, at wrong places",
@@ -86,6 +88,8 @@ _WHERE = {
     "negative": "where `{0}` has negative entries",
     "zero": "where `{0}` has a 0",
     "far": "where `{0}` has entries of 2^31 and more",
+    "tensor": "where `{0}` is a tensor",
+    "number": "where `{0}` is a number",
     "int32": "where `{0}` is int32",
     "int64": "where `{0}` is int64",
     "no_power": "where `{0}` is no power of two",
@@ -165,7 +169,7 @@ def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
 def meaning(judgement: Judgement) -> tuple[str, str] | None:
     """Return the id and the meaning of the exception of the displayed case, or of Triton's refusal, if it is known."""
     shown, raised = judgement.shown, judgement.refusal
-    if not raised and shown is not None and shown.outcome == "crashed":
+    if not raised and shown is not None and shown.outcome == "crashed" and judgement.trial is not None:
         raised = judgement.trial.records.get(shown.number, {}).get("raised")
     message = (raised or {}).get("message", "")
     return next(((identity, says) for part, identity, says in _MEANS if part in message), None)
@@ -177,23 +181,24 @@ def _of_relation(relation: Relation) -> str:
         return f"Where it fails, its values are right, but it {touched}"
     it = "the result" if relation.which is None else _which(relation.which)
     if relation.what == "entries":
-        return _of_entries(*relation.facts, it)
+        return _of_entries(relation.facts[0], relation.facts[1], it)
     if relation.what == "stored_value" and relation.facts:
-        return f"{it} was written at the right places with wrong values. {_of_entries(*relation.facts, it)}".replace(
-            "its", "Its", 1
-        )
-    facts = map(_value if relation.what == "for" else _word, relation.facts)
+        told = _of_entries(relation.facts[0], relation.facts[1], it)
+        return f"{it[0].upper()}{it[1:]} was written at the right places with wrong values. {told}"
+    facts = [_value(fact) if relation.what == "for" else _word(fact) for fact in relation.facts]
     if relation.what in ("dtype", "dtype_down"):
         mine, right = (str(dtype).removeprefix("torch.") for dtype in relation.facts)
-        facts = iter((mine, "" if right == "None" else f" and not {right}"))
+        facts = [mine, "" if right == "None" else f" and not {right}"]
     only = ", and the rest is right" if relation.alone and relation.what != "wrong" else ""
-    return f"Where it is wrong, {_RELATED[relation.what].format(*facts, it=it)}{only}"
+    where = "Where it gives a wrong result" if relation.raises else "Where it is wrong"
+    return f"{where}, {_RELATED[relation.what].format(*facts, it=it)}{only}"
 
 
 def _of_entries(place: tuple | None, value: tuple | None, it: str) -> str:
-    if value is None:
+    if place is not None and value is None:
         return _ENTRY_PLACES[place[0]].format(*map(_word, place[1]), it=it)
-    if place is None:
+    if place is None or value is None:  # one of the two is known
+        assert value is not None
         return _RELATED[value[0]].format(*map(_word, value[1]), it=f"Each wrong entry of {it}")
     each = _RELATED[value[0]].format(*map(_word, value[1]), it="each")
     return f"{_ENTRY_PLACES[place[0]].format(*map(_word, place[1]), it=it)}: {each}"
