@@ -163,4 +163,4 @@ def test_what_no_gpu_compiles_is_told_before_the_few_cases_that_the_interpreter_
     without = CKV + "    own = t < n & loc >= 0 & loc % DCP_SIZE == DCP_RANK\n" + STORE
     judged, found, first = one("3a", without)
     assert (found.outcome, judged.why) == ("crashed", "refused"), found.message
-    assert first.startswith("The interpreter runs it, a GPU could not:"), first
+    assert first.startswith("`&` binds more tightly than a comparison") and "a GPU could not:" in found.message, first

@@ -160,7 +160,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
     first = _mistake(j, names)
     return _Told(
         first=first or shown,
-        second=shown if first and first != shown else "",
+        second=" ".join(filter(None, [shown if first and first != shown else "", *facts.besides(j, first, names)])),
         count=f"{len(j.failing)} of {len(drawn.cases)} cases fail; the smallest: " if len(drawn.cases) > 1 else "",
         label=case.label,
         case=case_table.describe(case, names[j.shown.number]),
@@ -207,10 +207,10 @@ def _mistake(j: Judgement, names: Sequence[Sequence[str]]) -> str:
     if j.wrong:
         return j.wrong.says
     meaning = facts.meaning(j)
-    if j.plain:
-        told = facts.of_plain(*j.plain, names[j.shown.number])
-        return f"{meaning[1]} {told}" if meaning else told
-    return meaning[1] if meaning else _many(j, names)
+    if meaning:
+        return meaning[1]
+    told = facts.of_plain(*j.plain, names[j.shown.number]) if j.plain else ""
+    return told if facts.leads(j.plain) and j.shown.what != "touched" else _many(j, names)
 
 
 def _diagnosis(judgement: Judgement) -> str | None:

@@ -71,7 +71,7 @@ _RELATED = {
     "wrong": "{it} is wrong and the rest is right",
 }
 _ENTRY_PLACES = {
-    "all": "Where it is wrong, every entry of {it} is",
+    "all": "Where it fails, every entry of {it} is wrong",
     "where_right": "Of {it} only entries are wrong where {0} is right",
     "where_negative": "Of {it} only entries are wrong where `{0}` is negative",
     "where_equal": "Of {it} only entries are wrong where `{0}` is {1}",
@@ -147,6 +147,8 @@ _KINDS = {
     "changed": "changes what it may only read",
     "shares": "shares memory with an argument",
 }
+_SAID = ("none", "kind", "dtype", "right")  # what the sentence on the displayed case says as well
+_LITTLE = ("above", "below", "begins_right", "ends_right", "too_short", "too_long", "wrong", "lacks_and_extra")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
@@ -160,10 +162,31 @@ def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
         case "argument":
             fact = f"`{argument(fact, names)}`"
         case "related":
-            relation, where = fact
-            how = f"{_of_relation(relation)}." if relation else ""
-            return " ".join(filter(None, [how, f"It fails exactly {_of_where(where)}." if where else ""]))
+            return f"{_of_relation(fact[0])}." if fact[0] and fact[0].what not in _SAID else ""
     return PLAIN[what][1].format(fact)
+
+
+def leads(plain: tuple[str, Any] | None) -> bool:
+    """Return True if a fact says more than the sentence on the displayed case does."""
+    if plain is None or plain[0] != "related":
+        return plain is not None
+    relation = plain[1][0]
+    if relation is None or relation.what in _SAID or relation.what in _LITTLE:
+        return False
+    return relation.what != "entries" or bool(relation.facts[0]) or relation.facts[1][0] not in _LITTLE
+
+
+def besides(judgement: Judgement, first: str, names: Sequence[Sequence[str]]) -> list[str]:
+    """Return the facts about all cases that the first sentence does not tell."""
+    plain, shown = judgement.plain, judgement.shown
+    told = of_plain(*plain, names[shown.number]) if plain and shown else ""
+    return [told if told != first else "", of_condition(plain)]
+
+
+def of_condition(plain: tuple[str, Any] | None) -> str:
+    """Say which cases fail, if it is known."""
+    where = plain[1][1] if plain and plain[0] == "related" else None
+    return f"It fails exactly {_of_where(where)}." if where else ""
 
 
 def meaning(judgement: Judgement) -> tuple[str, str] | None:
