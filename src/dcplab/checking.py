@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 from dcplab import mode as modes
-from dcplab.course.drawn import draw, pack, patience
+from dcplab.course.drawn import Drawn, draw, pack, patience
 from dcplab.course.key import Key
 from dcplab.course.model import Case, CheckResult, Launch, Part, Wrong
 from dcplab.course.seeded import fresh_seed
@@ -22,6 +22,7 @@ from dcplab.judge.judgement import Judgement
 from dcplab.judge.observed import observed
 from dcplab.judge.related import related
 from dcplab.notebook.extract import Program
+from dcplab.notebook.inert import core, inert, made_by_triton
 from dcplab.present import check_result, sentences
 from dcplab.present.values import printable
 from dcplab.reference import ENDLESS_S, Reference, References
@@ -86,8 +87,28 @@ def _verdict(program: Program, reference: Reference, note: Note | None, trial: T
     expected = solution.result() if solution else reference.expected()
     judged = judgement.judge(key, program, drawn, trial, expected, modes.versions().get("triton", ""))
     if kernel and judged.why in ("passed", "unjudged"):
-        return judgement.compiled(judged, *_compiled(program, reference))
-    return judged
+        judged = judgement.compiled(judged, *_compiled(program, key.part, drawn))
+    return _kernel_alone(judged, expected) if drawn.launches and judged.why == "passed" else judged
+
+
+def _kernel_alone(judged: Judgement, expected: Sequence[Any] | str) -> Judgement:
+    """Launch a kernel that passed once more where no other code of the answer runs, which could forge what its child reports.
+
+    If it needs such code, the judgement stands and is not ``vouched`` for.
+    """
+    key, program, drawn = judged.key, judged.program, judged.drawn
+    if inert(program.source):
+        return judged
+    if not made_by_triton(program.source, key.part.entry):
+        return judgement.no_kernel(judged, "made")
+    bare = replace(program, source=core(program.source))
+    trial = attempt([bare], key.part, drawn.packed, drawn.mode, drawn.own_s)[0]
+    found = judgement.judge(key, program, drawn, trial, expected, modes.versions().get("triton", ""))
+    if trial.load_error or any(record.get("raised", {}).get("type") == "NameError" for record in trial.records.values()):
+        return replace(judged, vouched=False)
+    if found.why != "passed":
+        return judgement.no_kernel(judged, "other")
+    return judgement.compiled(judged, *_compiled(bare, key.part, drawn)) if drawn.mode == "cpu" else judged
 
 
 def _alone(own: Judgement, reference: Reference, note: Note | None) -> Judgement:
@@ -103,7 +124,7 @@ def _named(judged: Judgement, reference: Reference) -> Judgement:
     # If the interpreter could not judge most cases, the reason may be what no compiler accepts, and not the few cases that
     # it ran far enough to be wrong.
     if judged.mode == "cpu" and judged.drawn.launches and judged.many is not None and judged.many.outcome == "unjudged":
-        refusal = _compiled(judged.program, reference)[1]
+        refusal = _compiled(judged.program, judged.part, judged.drawn)[1]
         if refusal:
             return judgement.compiled(judged, False, refusal)
     wrong = _misconception(judged, reference)
@@ -138,9 +159,8 @@ def _misconception(here: Judgement, reference: Reference) -> Wrong | None:
     return diagnose.find_on_gpu(here, there, reference.bank)
 
 
-def _compiled(program: Program, reference: Reference) -> tuple[bool, Any]:
-    drawn = reference.drawn
-    return compiles(program, reference.key.part, _unlike(drawn.launches), drawn.own_s)
+def _compiled(program: Program, part: Part, drawn: Drawn) -> tuple[bool, Any]:
+    return compiles(program, part, _unlike(drawn.launches), drawn.own_s)
 
 
 def _agree_again(judged: Judgement, theirs: Program) -> bool:

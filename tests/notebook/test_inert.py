@@ -2,7 +2,7 @@
 
 import pytest
 
-from dcplab.notebook.inert import inert
+from dcplab.notebook.inert import core, inert, made_by_triton
 
 HEAD = "import torch\nimport triton\nimport triton.language as tl\nSIZE: tl.constexpr = tl.constexpr(2 * 64)\n"
 KERNEL = "@triton.jit\ndef k(a, n, B: tl.constexpr = 4):\n    at = tl.arange(0, B)\n    "
@@ -17,6 +17,11 @@ KERNEL = "@triton.jit\ndef k(a, n, B: tl.constexpr = 4):\n    at = tl.arange(0, 
         "from triton import jit\nfrom triton.language import arange\nimport triton\n@jit\ndef k(a):\n    arange(0, 4)\n",
         HEAD + KERNEL + "tl.extra.cuda.libdevice.tanh(a)\n",
         HEAD + "def helper(x):\n    import os\n    return os.system(x)\n" + KERNEL + "pass\n",
+        HEAD + "import math\nL: tl.constexpr = tl.constexpr(math.log2(math.e))\nTOP = torch.iinfo(torch.int64).max\n",
+        HEAD + "@triton.jit\ndef own(x, N: 'tl.constexpr'):\n    return x * N\n" + KERNEL + "print(at)\n    x = own(at, 3)\n",
+        HEAD
+        + KERNEL
+        + "max = tl.max(at, 0)\n    assert isinstance(max, tl.tensor)\n    tl.store(a, max.to(a.dtype.element_ty))\n",
     ],
 )
 def test_definitions_and_constants_are_inert(source):
@@ -50,7 +55,49 @@ def test_definitions_and_constants_are_inert(source):
         "from triton.language import core\n" + KERNEL + "core.os.system('x')\n",
         "if True:\n    x = 1\n",
         "not python",
+        # The interpreter's values have an array behind them, and a kernel calls what it finds.
+        KERNEL + "x = at.handle.data\n",
+        KERNEL + "x = type(at)\n",
+        KERNEL + "tl = at\n    x = tl.handle.data\n",
+        "@triton.jit\ndef k(tl):\n    x = tl.handle.data\n",
+        KERNEL + "for tl in a:\n        pass\n",
+        KERNEL + "match a:\n        case tl:\n            x = tl.handle.data\n",
+        "def helper(x):\n    import os\n" + KERNEL + "helper(at)\n",
+        "def helper(x):\n    import os\n" + KERNEL + "tl.reduce(at, 0, helper)\n",
+        "def helper(x):\n    import os\n@triton.jit\ndef k(a, f: tl.constexpr = helper):\n    tl.reduce(a, 0, f)\n",
+        "def evil(x):\n    import os\nk = triton.jit(evil)\n",
+        "def int(x):\n    import os\nN = int(3)\n",
+        "tl: object = 3\n",
+        "import numpy as np\n" + KERNEL + "np.load('x')\n",
+        "from numpy import load\n" + KERNEL + "load('x')\n",
+        "from typing import get_type_hints\n" + KERNEL + "get_type_hints(a)\n",
+        "import math as triton\n",
+        '@triton.jit\ndef k(a: \'__import__("os").system("x")\'): pass\n',
+        "x: 'print(1)' = 3\n",
+        KERNEL + "print(a, file=b)\n",
     ],
 )
 def test_whatever_could_run_something_is_not(source):
     assert not inert(HEAD + source)
+
+
+def test_the_core_is_what_runs_nothing_with_its_lines_where_they_were():
+    source = HEAD + "import os\nprint(1); X = 3\nY = 4\n" + KERNEL + "tl.store(a, Y)\n"
+    assert not inert(source) and inert(core(source))
+    assert core(source) == source.replace("import os", "").replace("print(1); X = 3", "")
+    assert core("not python") == ""
+
+
+@pytest.mark.parametrize(
+    "source, made",
+    [
+        (KERNEL + "os.x\n", True),
+        ("@triton.autotune(configs=[], key=[])\n" + KERNEL + "pass\n", True),
+        ("def f(a): pass\nk = triton.jit(f)\n", True),
+        (KERNEL + "pass\nclass K: pass\nk = K()\n", False),
+        ("def k(a): pass\n", False),
+        ("from helper import k\n", False),
+    ],
+)
+def test_what_triton_made_is_read_from_the_source(source, made):
+    assert made_by_triton(HEAD + source, "k") is made

@@ -83,6 +83,10 @@ def run(args: argparse.Namespace) -> int:
         print(f"{_printable(path)} changed while the run went on: its row is about what was read first.", file=out)
     if missing := {piece for row in finished.values() for part in row["parts"] for piece in part.get("lacks", ())}:
         print(f"Answers ran without {' and '.join(sorted(missing))}: see SECURITY.md.", file=out)
+    for row in (finished[i] for i in sorted(finished)):
+        for part in row["parts"]:
+            for odd in part.get("odd", ()):
+                print(f"Look at {part['part']} of {_printable(row['path'])}: {odd}", file=out)
     for line in _shared([finished[i] for i in sorted(finished)]):
         print(line, file=out)
     return 0

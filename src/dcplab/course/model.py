@@ -198,6 +198,7 @@ class CheckResult:
     elapsed_s: float = 0.0
     case_seed: int | None = None  # the learner's own seed that the answer names (Part.seed_of)
     busy: bool = False  # the machine was: not judged, or judged without a name; worth another try
+    odd: tuple[str, ...] = ()  # sentences on what a grader should look at, though it costs no points
     lacks: tuple[str, ...] = ()  # pieces of the walls that the answer ran without (`sandbox.pool.lacks`)
 
     def to_json(self) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Judgement:
     * "checker": the checker itself failed (``says`` has the reason)
     * "does_not_load": the program raised before the first case
     * "refused": Triton's compiler refused the kernel (``refusal``)
+    * "no_kernel": what was launched is not what the source says (``says``: "made" if no kernel is in it, else "other")
     * "busy": the machine kept the answer, or the course's own programs, from working
     """
 
@@ -50,6 +51,7 @@ class Judgement:
     nameless: bool = False  # the machine was too busy to look for the misconception
     compiled: bool = False  # compiled for sm_90, with or without a GPU
     refusal: Mapping[str, Any] | None = None
+    vouched: bool = True  # the kernel ran where no other code of the answer did, or the part has none
     beside: Mapping[str, str] = field(default_factory=dict)  # the course's functions that stood in: their parts
     own: Judgement | None = None  # the same answer with the learner's functions of those parts
 
@@ -157,6 +159,11 @@ def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] |
     if refusal:
         return replace(judgement, outcome="crashed", why="refused", refusal=refusal, shown=None)
     return replace(judgement, compiled=for_a_gpu)
+
+
+def no_kernel(judgement: Judgement, says: str) -> Judgement:
+    """The judgement of an answer whose own code makes up for what its kernel does not do."""
+    return replace(judgement, outcome="crashed", why="no_kernel", says=says, shown=None)
 
 
 def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | None = None) -> Judgement:

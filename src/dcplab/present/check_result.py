@@ -69,6 +69,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, 
         case_seed=judgement.case_seed,
         busy=judgement.why == "busy" or judgement.nameless,
         lacks=tuple(lacks),
+        odd=() if judgement.vouched else (sentences.NOT_VOUCHED,),
     )
 
 
@@ -148,6 +149,8 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             refused = f"The interpreter runs it, a GPU could not: {sentences.of_refusal(j.refusal, j.program)}"
             meaning = facts.meaning(j)
             return _Told(meaning[1], refused) if meaning else _Told(refused)
+        case "no_kernel":
+            return _Told(sentences.NO_KERNEL[j.says].format(j.part.entry), sentences.KERNEL_ALONE)
         case "unjudged":
             return _Told(f"Not judged here: {shown}")
         case "passed":
@@ -155,7 +158,9 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             more = [f"{drawn.elsewhere} more can only be judged {_other(j.mode)}."] if drawn.elsewhere else []
             helped = f" beside the course's {_replaced(j)}" if j.own else ""
             right = f"Right on all {len(drawn.cases)} cases{helped}{also}."
-            return _Told(" ".join([right, *sentences.of_notes(j.trial), *more]), aside=_with_own(j, names) or _by_luck(j))
+            alone = () if j.vouched else (sentences.NOT_VOUCHED,)
+            told = " ".join([right, *alone, *sentences.of_notes(j.trial), *more])
+            return _Told(told, aside=_with_own(j, names) or _by_luck(j))
     case = drawn.cases[j.shown.number]
     first = _mistake(j, names)
     return _Told(

@@ -45,6 +45,15 @@ _PLAIN = {
     "fault": "It touched memory far outside its buffers: the GPU stopped it.",
     "memory": "It asked for more memory than it may have.",
 }
+NO_KERNEL = {
+    "made": "No kernel was launched: `{}` is no function with @triton.jit above it where it is defined last.",
+    "other": "The kernel does something else where the code around it does not run: `{}` alone fails.",
+}
+KERNEL_ALONE = (
+    "A kernel is launched once more with imports of Triton and torch, constants, and @triton.jit functions alone. Take out of "
+    "the notebook what changes anything else."
+)
+NOT_VOUCHED = "It needs code of its own around it (an import, a call), so that it was launched is its own word."
 
 
 def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
