@@ -41,6 +41,12 @@ def test_it_is_alone(judged):
     assert parent == 1 and int(capabilities, 16) in (0, 4)
 
 
-def test_environments_of_others_are_closed(judged):
-    code = "def attack():\n    return [open(f'/proc/{pid}/environ').read(9) for pid in (1, ASKED)]"
-    assert refused(judged("91a", answer(code, ASKED=os.getpid())))
+@pytest.mark.parametrize("process", ["1", str(os.getpid())])
+def test_environments_of_others_are_closed(judged, process):
+    code = """
+        import os
+        def attack():
+            there = os.open('/proc', os.O_RDONLY)
+            return os.read(os.open(PROCESS + '/environ', os.O_RDONLY, dir_fd=there), 9)
+    """
+    assert refused(judged("91a", answer(code, PROCESS=process)))

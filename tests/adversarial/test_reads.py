@@ -61,6 +61,12 @@ def test_a_notebook_beside_ones_own_is_closed_and_a_module_beside_it_is_not(smal
     assert "PermissionError" in did(checking.check(small.key("91a"), program, seed=1))
 
 
+@pytest.mark.parametrize("name", ["dcplab.codec", "dcplab.judge.compare", "dcplab.course.catalog", "dcp_kernels.index_space"])
+def test_a_module_of_the_course_is_closed_behind_the_rails_too(judged, name):
+    found = judged("91a", answer(f"def attack():\n    import {name}\n    return {name}.__file__"))
+    assert "PermissionError" in did(found) or "ModuleNotFoundError" in did(found), found.detail
+
+
 def test_secrets_of_the_environment_are_not_passed_on(judged, monkeypatch):
     from dcplab.sandbox import pool
 

@@ -18,8 +18,19 @@ def recall_prompt(draw: Draw, words: int, cycle: int) -> list[int]:
     return [0, *told, *told[-cycle:][:2]]
 
 
+# The wirings of the course that a case asks for, and those that its server does without.
+HIDES = {
+    "decode": ("decode", "draft"),
+    "extend": ("extend", "draft"),
+    "verify": ("decode",),
+    "draft": ("draft",),
+    "all": ("decode", "extend", "draft"),
+}
+
+
 def serving(label: str, size: int, role: str, rounds: list, new: int, dcp_size: int, call: str = "", **options) -> Case:
-    return Case((role, rounds, new, dcp_size, {"look": size == 0, **options}), label=label, size=size, call=call)
+    given = (role, rounds, new, dcp_size, {"look": size == 0, **options})
+    return Case(given, label=label, size=size, call=call, hides=HIDES[role])
 
 
 def serve_with(entry, role, rounds, new, dcp_size, options):

@@ -29,6 +29,8 @@ class Case:
     ``raises``: the name of the exception type that the right answer raises ("ValueError"), or None.
     ``call``: the function to call where a part has several (``Part.also``). Empty: the entry.
     ``modes``: those that can judge the case ("cpu", "gpu"). Other modes leave it out, and the result says so.
+    ``hides``: the engine's own wirings (functions of `engine.backend`) that this case asks for. They are taken out of the
+    child that the case runs in, so cases with different ones run in different children.
     """
 
     args: tuple[Any, ...] = ()
@@ -39,6 +41,7 @@ class Case:
     raises: str | None = None
     call: str = ""
     modes: tuple[str, ...] = MODES
+    hides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

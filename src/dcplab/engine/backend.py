@@ -560,3 +560,17 @@ def draft(step: LayerStep) -> list[torch.Tensor]:
 
 
 STANDARD = Paths(decode=decode, verify=decode, extend=extend)
+
+
+def take_out(names: Sequence[str]) -> None:
+    """Take standard wirings ("decode", "extend", "draft") out of this process for good. In a child that runs an answer's own
+    there is then nothing to find, by whatever door."""
+    for name in names:
+        wiring = globals().pop(name)
+        for role in [role for role, path in vars(STANDARD).items() if path is wiring]:
+            object.__setattr__(STANDARD, role, _taken_out)
+        globals()[name] = _taken_out
+
+
+def _taken_out(step: LayerStep) -> list[torch.Tensor]:
+    raise LookupError("the course's own wiring is not in this process")

@@ -6,6 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from dcplab.course.driver_source import source_of
@@ -139,6 +141,33 @@ def _attempt(
     own_s: float,
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
+    """Return a Trial for each program. Cases that hide other wirings run in other children."""
+    groups = [list(cases) for _, cases in groupby(packed, lambda case: case.get("hides", ()))] or [[]]
+    trials = _dealt(programs, part, groups[0], mode, own_s, note)
+    begun = len(groups[0])
+    for cases in groups[1:]:
+        going = [i for i, trial in enumerate(trials) if trial.status == "done" and not trial.load_error]
+        for i, more in zip(going, _dealt([programs[i] for i in going], part, cases, mode, own_s, note), strict=True):
+            trials[i] = _joined(trials[i], more, begun)
+        begun += len(cases)
+    return trials
+
+
+def _joined(first: Trial, then: Trial, begun: int) -> Trial:
+    """Return one Trial of two: ``then`` began with the case ``begun``."""
+    records = first.records | {begun + i: record for i, record in then.records.items()}
+    said = {"stdout": first.stdout + then.stdout, "stderr": first.stderr + then.stderr}
+    return replace(then, records=records, **said)
+
+
+def _dealt(
+    programs: Sequence[Program],
+    part: Part,
+    packed: Sequence[Mapping[str, Any]],
+    mode: str,
+    own_s: float,
+    note: Callable[[str], None] | None,
+) -> list[Trial]:
     """Return a Trial for each program. Many programs, such as a bank, are dealt out to several children if there are cores."""
     shares = min(len(os.sched_getaffinity(0)), CHILDREN, len(programs) // FEW) if mode == "cpu" else 1
     if shares < 2:
@@ -167,7 +196,8 @@ def _one_by_one(
     trials: list[Trial] = []
     alone, tries = False, 1
     keeps = mode == "compile" and all(inert(p.source) for p in programs)
-    rules = pool.Rules(source_of(part.drive), part.may_import, keeps)
+    hides = packed[0].get("hides", ()) if packed else ()
+    rules = pool.Rules(source_of(part.drive), part.may_import, keeps, hides)
     while len(trials) < len(programs):
         rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
         patience = own_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and most are quick

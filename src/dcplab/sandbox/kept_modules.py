@@ -18,11 +18,13 @@ from collections.abc import Mapping, Sequence
 
 from dcplab.paths import PACKAGES
 
+_WIRINGS = "dcplab.engine.backend"
 _KERNELS = "dcplab.engine.ops"  # imports a GPU's kernels when it first launches one
 
 
-def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], on_gpu: bool) -> None:
-    """Load the modules that a driver imports, and those that an answer may, and find them again when they are asked for."""
+def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], hides: Sequence[str], on_gpu: bool) -> None:
+    """Load the modules that a driver imports, and those that an answer may, and find them again when they are asked for.
+    ``hides``: as in `Case`."""
     names = [*may_import, *(imports(drive["source"]) if drive else ())]
     if not names:
         return
@@ -32,6 +34,8 @@ def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], on_gpu: boo
     if on_gpu and _KERNELS in sys.modules:
         for name in sorted(set(sys.modules[_KERNELS].HOMES.values())):
             importlib.import_module(f"dcp_kernels.{name}")
+    if hides:
+        importlib.import_module(_WIRINGS).take_out(hides)
     kept = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in PACKAGES}
     for module in kept.values():  # Triton reads a kernel's source when it is first launched
         if module.__name__.startswith("dcp_kernels") and getattr(module, "__file__", None):

@@ -60,11 +60,12 @@ class Run:
 @dataclass(frozen=True)
 class Rules:
     """A part's rules for its child: the driver to call in place of the entry, and modules that an answer may import.
-    ``keeps``: no code of a learner's runs in the child, so what it compiles is kept for later children."""
+    ``keeps``: no code of a learner's runs in the child, so what it compiles is kept for later children. ``hides``: as in `Case`."""
 
     drive: Mapping[str, str] | None = None
     may_import: Sequence[str] = ()
     keeps: bool = False
+    hides: Sequence[str] = ()
 
 
 def run(
@@ -96,6 +97,7 @@ def run(
                 "may_import": list(rules.may_import),
                 "keeps": rules.keeps,
                 "kernels": str(paths.compiled_kernels()) if mode == "gpu" else "",
+                "hides": list(rules.hides),
                 "sandbox": settings.sandbox(),
                 "forbidden": [str(p) for p in _forbidden()],
                 "limits": {
