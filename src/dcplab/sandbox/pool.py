@@ -60,7 +60,8 @@ class Run:
 @dataclass(frozen=True)
 class Rules:
     """A part's rules for its child: the driver to call in place of the entry, and modules that an answer may import.
-    ``keeps``: no code of a learner's runs in the child, so what it compiles is kept for later children. ``hides``: as in `Case`."""
+    ``keeps``: no code of a learner's runs in the child, so what it compiles is kept for later children.
+    ``hides``: as in `Case`."""
 
     drive: Mapping[str, str] | None = None
     may_import: Sequence[str] = ()
