@@ -11,6 +11,7 @@ import torch
 
 from dcplab import checking, investigate, lab, own_answers, paths, progress
 from dcplab.course import catalog, lab_source
+from dcplab.course.drawn import draw
 from dcplab.course.model import Case
 from dcplab.course.seeded import Draw
 from dcplab.engine import harness, learner_ops
@@ -18,8 +19,10 @@ from dcplab.engine.harness import serve
 from dcplab.errors import CourseError
 from dcplab.investigate import diagnose_by_rule, records
 from dcplab.investigate.records import FIELDS, HEADINGS
+from dcplab.judge.deeds import deeds
 from dcplab.notebook import reset
 from dcplab.reference import References
+from dcplab.sandbox.attempts import attempt
 
 pytestmark = pytest.mark.slow  # its answers run whole servers
 
@@ -331,3 +334,15 @@ def test_the_last_page_maps_every_part():
             named |= {f"{first[0]}{chr(c)}" for c in range(ord(first[1]), ord((last or first)[1]) + 1)}
     parts = {p.id for number in ("01", "02", "03", "04") for p in catalog.lab(number).parts}
     assert parts <= named, parts - named
+
+
+@pytest.mark.parametrize("part", ["5a", "5b"])
+def test_the_bank_runs_without_what_only_makes_an_answer_print_more(part):
+    """The typed run beside the other prints a line, and takes as long again."""
+    key = LAB.key(part)
+    drawn = draw(key.part, 1, "cpu")
+    assert drawn.cases[0].kwargs == {"look": True} and not any(case.kwargs for case in drawn.cases[1:])
+    wrong = next(p for w, p in key.wrong if w.id == f"{part}-raw-write") if part == "5a" else key.wrong[0][1]
+    told, quiet = (attempt([wrong], key.part, cases[:1], "cpu", drawn.own_s)[0] for cases in (drawn.packed, drawn.quiet))
+    assert deeds(told, None) == deeds(quiet, None)
+    assert not quiet.stdout and (part == "5b" or "Typed spaces:" in told.stdout)

@@ -79,7 +79,7 @@ class Reference:
     def _run(self, wrong: Sequence[Wrong], mode: str, numbers: Sequence[int]) -> list[Deeds]:
         quick = wrong[0].outcome == "timeout" or wrong[0].source not in self._programs
         own_s = min(self.drawn.own_s, ENDLESS_S) if quick else self.drawn.own_s
-        packed = [self.drawn.packed[n] for n in numbers]
+        packed = [self.drawn.quiet[n] for n in numbers]
         trials = attempt([self.program(w) for w in wrong], self.key.part, packed, mode, own_s)
         for trial in trials:
             trial.records = {numbers[i]: record for i, record in trial.records.items()}

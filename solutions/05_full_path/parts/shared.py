@@ -29,11 +29,12 @@ HIDES = {
 
 
 def serving(label: str, size: int, role: str, rounds: list, new: int, dcp_size: int, call: str = "", **options) -> Case:
-    given = (role, rounds, new, dcp_size, {"look": size == 0, **options})
-    return Case(given, label=label, size=size, call=call, hides=HIDES[role])
+    look = {"look": True} if size == 0 else {}
+    given = (role, rounds, new, dcp_size, options)
+    return Case(given, look, label=label, size=size, call=call, hides=HIDES[role], tells=("look",))
 
 
-def serve_with(entry, role, rounds, new, dcp_size, options):
+def serve_with(entry, role, rounds, new, dcp_size, options, look=False):
     """A server with the answer's wiring in the place that ``role`` names: what it said, and how many guesses were kept."""
     import sys
 
@@ -42,16 +43,16 @@ def serve_with(entry, role, rounds, new, dcp_size, options):
     answer = sys.modules["__main__"]
     names = {"all": ("extend", "verify", "draft"), "whole": ("decode", "extend", "verify", "draft")}.get(role)
     paths = {name: getattr(answer, f"{name}_path") for name in names} if names else {role: entry}
-    return learner_ops.answer(paths, rounds=rounds, new=new, dcp_size=dcp_size, **options)
+    return learner_ops.answer(paths, rounds=rounds, new=new, dcp_size=dcp_size, look=look, **options)
 
 
-def one_rank(role, rounds, new, dcp_size, options):
+def one_rank(role, rounds, new, dcp_size, options, look=False):
     """What the same server says with one rank, where there is nothing to wire wrongly."""
     from dcplab.engine import harness
     from dcplab.engine.threads import one_thread
 
     with one_thread():
-        return harness.serve(rounds, new, 1, **{k: v for k, v in options.items() if k not in ("look", "high")})
+        return harness.serve(rounds, new, 1, **{k: v for k, v in options.items() if k != "high"})
 
 
 LOST = {"ckv": "the c-KV rows", "index_k": "the index keys"}

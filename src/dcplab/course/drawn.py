@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplab import codec
@@ -17,7 +18,7 @@ GPU_PATIENCE = 2.0  # a first run on a GPU compiles and makes a context
 @dataclass(frozen=True)
 class Drawn:
     """Drawn cases. ``packed``: the cases as data for a child. ``elsewhere``: the number of further cases that only the other
-    mode can judge."""
+    mode can judge. ``quiet``: as ``packed``, without what only makes an answer print more."""
 
     seed: int
     mode: str
@@ -26,9 +27,18 @@ class Drawn:
     elsewhere: int
     own_s: float  # an answer's limit for all cases (see `patience`)
 
+    @functools.cached_property
+    def quiet(self) -> tuple[Mapping[str, Any], ...]:
+        pairs = zip(self.cases, self.packed, strict=True)
+        return tuple(pack(_quiet(case)) if getattr(case, "tells", ()) else packed for case, packed in pairs)
+
     @property
     def launches(self) -> list[Mapping[str, Any]]:
         return [case for case in self.packed if case["kind"] == "launch"]
+
+
+def _quiet(case: Case) -> Case:
+    return replace(case, kwargs={name: value for name, value in case.kwargs.items() if name not in case.tells})
 
 
 def draw(part: Part, seed: int, mode: str) -> Drawn:

@@ -31,6 +31,7 @@ class Case:
     ``modes``: those that can judge the case ("cpu", "gpu"). Other modes leave it out, and the result says so.
     ``hides``: the engine's own wirings (functions of `engine.backend`) that this case asks for. They are taken out of the
     child that the case runs in, so cases with different ones run in different children.
+    ``tells``: keyword arguments that make an answer print more and change nothing else; the bank's run without them.
     """
 
     args: tuple[Any, ...] = ()
@@ -42,6 +43,7 @@ class Case:
     call: str = ""
     modes: tuple[str, ...] = MODES
     hides: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -95,10 +95,17 @@ def _kind_of(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+_COURSE = ("dcplab", "dcp_kernels")
+
+
+def _of_course(name: str) -> bool:
+    return name.partition(".")[0] in _COURSE
+
+
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """While an answer runs the course's modules cannot be found: an import of one is a new one, which the rails refuse."""
-    course = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in ("dcplab", "dcp_kernels")}
+    course = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(_COURSE) and _of_course(name)}
     try:
         yield
     finally:

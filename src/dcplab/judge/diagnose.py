@@ -23,8 +23,8 @@ from dcplab.judge import made
 from dcplab.judge.compare import identical
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds
 from dcplab.judge.judgement import Judgement
-from dcplab.judge.made import Bank
 from dcplab.judge.observed import observed
+from dcplab.judge.sieve import Bank, on_failing, on_shown
 
 
 def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None) -> Wrong | None:
@@ -35,10 +35,11 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
     drawn, close, aliases = judgement.drawn, judgement.part.close, judgement.outcome == "unsafe"
     candidates = [wrong for wrong, _ in judgement.key.bank(judgement.outcome)] if among is None else among
     mine, shown, mode = deeds(judgement.trial, close), judgement.shown.number, drawn.mode
-    if candidates and shown in mine.of:  # one case excludes most of them, so only the rest run on all cases
-        did = bank(candidates, mode, shown)
-        candidates = [c for c, other in zip(candidates, did, strict=True) if agree_on([shown], mine, other, close, aliases)]
-    others = list(zip(candidates, bank(candidates, mode, None), strict=True)) if candidates else []
+    like = left = list(candidates)
+    if shown in mine.of:
+        like = on_shown(judgement, candidates, bank, aliases)
+        left = on_failing(judgement, like, bank, aliases)
+    others = list(zip(left, bank(left, mode, None), strict=True)) if left else []
     whole = [wrong for wrong, other in others if agree(mine, other, close, aliases)]
     here = judgement.alongside
     if not whole and shown in mine.of and len(here) < len(drawn.cases):
@@ -53,7 +54,10 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
     if whole or two_valued(judgement):
         return None
     near = _nearest(judgement, others, mine)
-    return made.double(judgement, bank, {w.id: did for w, did in others}) if by_machine and not near else near
+    if near or not by_machine:
+        return near
+    first = left if judgement.part.drive else like
+    return made.double(judgement, bank, dict(zip((w.id for w in first), bank(first, mode, None), strict=True)) if first else {})
 
 
 def _nearest(judgement: Judgement, others: Sequence[tuple[Wrong, Deeds]], mine: Deeds) -> Wrong | None:

@@ -8,7 +8,7 @@ two is known, the answer does the same wherever that one shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dcplab.course.combined import combined
@@ -16,9 +16,7 @@ from dcplab.course.model import Wrong
 from dcplab.course.mutants import slips
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds, of_values
 from dcplab.judge.judgement import Judgement
-
-# Returns the deeds of wrong answers in a mode, on one case (its number) or on all (None). Called only when needed.
-Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
+from dcplab.judge.sieve import Bank, on_failing, on_shown
 
 EDITED = "It does what a right one would with {} in one place."
 ASKS = "Which line of yours comes to that?"
@@ -26,6 +24,7 @@ AND_EDITED = "And, in one place, {}."
 AND_MORE = "{} And something else is wrong."
 AND_DTYPE = "{} And its dtype is {}; {} is asked for."
 FIRST_FEW = 3  # mistakes that are tried with a second one
+AT_ONCE = 4  # edits that run on all cases before the next ones do
 
 
 def single(judgement: Judgement, bank: Bank) -> Wrong | None:
@@ -37,7 +36,7 @@ def single(judgement: Judgement, bank: Bank) -> Wrong | None:
         Wrong(f"{key.part.id}-edit", key.part.id, EDITED.format(slip.edit), ASKS, slip.source, judgement.outcome)
         for slip in slips(key.solution.source, key.part.names)
     ]
-    return next(iter(_agreeing(judgement, made, bank)), None)
+    return next(_agreeing(judgement, made, bank), None)
 
 
 def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
@@ -60,22 +59,26 @@ def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
 def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds]) -> Wrong | None:
     """Return two mistakes that together do the same as the answer on every case, or None.
 
-    ``like``: the deeds of the wrong answers, by id, that did the same on the shown case. Only they can be the first of two for
-    a kernel, since it takes long to run all of them.
+    ``like``: the deeds of wrong answers, by id, that did the same on the shown case at least. Only they can be the first of two
+    for a kernel or under a driver, since it takes long to run all of them. A driver, which may start a server a case, takes too
+    long for pairs.
     """
     every = [wrong for wrong, _ in judgement.key.wrong if wrong.outcome in ("wrong", "unsafe")]
-    kernel, did = bool(judgement.drawn.launches), dict(like)
-    known = [wrong for wrong in every if wrong.id in like] if kernel else every
-    if known and not kernel:
+    driven = judgement.part.drive is not None
+    slow, did = driven or bool(judgement.drawn.launches), dict(like)
+    known = [wrong for wrong in every if wrong.id in like] if slow else every
+    if known and not slow:
         did = dict(zip((w.id for w in known), bank(known, judgement.drawn.mode, None), strict=True))
     first = _showing(judgement, known, did)[:FIRST_FEW]
+    if driven:
+        return _partly(judgement, first, did)
     solution = judgement.key.solution.source
     sources = {wrong.id: program.source for wrong, program in judgement.key.wrong}
     others = [(w.id, f"And: {w.says}", sources[w.id]) for w in every]
-    found = _only(_agreeing(judgement, list(_pairs(solution, first, sources, others)), bank))
-    if not found and not kernel:
+    found = _only(list(_agreeing(judgement, list(_pairs(solution, first, sources, others)), bank)))
+    if not found and not slow:
         edits = [("edit", AND_EDITED.format(slip.edit), slip.source) for slip in slips(solution, judgement.part.names)]
-        found = _only(_agreeing(judgement, list(_pairs(solution, first, sources, edits)), bank))
+        found = _only(list(_agreeing(judgement, list(_pairs(solution, first, sources, edits)), bank)))
     return found or _partly(judgement, first, did)
 
 
@@ -111,15 +114,16 @@ def _showing(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]
     return sorted((w for w in known if explained[w.id]), key=lambda w: -explained[w.id])
 
 
-def _agreeing(judgement: Judgement, made: Sequence[Wrong], bank: Bank) -> list[Wrong]:
-    """Return those that did the same on every case. The shown case, which is small, excludes most."""
-    close, mode, shown = judgement.part.close, judgement.drawn.mode, judgement.shown.number
+def _agreeing(judgement: Judgement, made: Sequence[Wrong], bank: Bank) -> Iterator[Wrong]:
+    """Yield those that did the same on every case. Few run at once on all: who asks for one alone is spared the rest."""
+    close, mode = judgement.part.close, judgement.drawn.mode
     mine = deeds(judgement.trial, close)
-    if not made or shown not in mine.of:
-        return []
-    did = bank(made, mode, shown)
-    made = [wrong for wrong, other in zip(made, did, strict=True) if agree_on([shown], mine, other, close)]
-    return [w for w, other in zip(made, bank(made, mode, None), strict=True) if agree(mine, other, close)] if made else []
+    if judgement.shown.number not in mine.of:
+        return
+    left = on_failing(judgement, on_shown(judgement, made, bank), bank)
+    for i in range(0, len(left), AT_ONCE):
+        few = left[i : i + AT_ONCE]
+        yield from (w for w, other in zip(few, bank(few, mode, None), strict=True) if agree(mine, other, close))
 
 
 def _only(fitting: Sequence[Wrong]) -> Wrong | None:

@@ -16,6 +16,7 @@ from dcplab.sandbox.kernels.bounds_guard import report
 
 ALIGN = 256
 PERIOD = 8191
+KEPT = 1024  # most periods that are made once
 SMALLEST, LARGEST = 1 << 14, 1 << 24
 
 
@@ -31,7 +32,7 @@ class CanaryBuffers:
         for name, size in sizes.items():
             self.spans[name] = (at, at + size)
             at = _round_up(at + size) + self.band
-        self.memory = _pattern(at, device)
+        self.memory = _pattern(at, device).clone()
         self.views, self.dtypes = {}, {}
         for name, t in buffers.items():
             low, high = self.spans[name]
@@ -65,13 +66,18 @@ class CanaryBuffers:
 def _pattern(end: int, device, start: int = 0) -> torch.Tensor:
     """Return bytes ``start`` to ``end`` of the canary. Its period is a prime, so a copy of a band at another place does not
     pass."""
-    tile, skip = _tile(torch.device(device)), start % PERIOD
-    return tile.repeat(-(-(skip + end - start) // PERIOD))[skip : skip + end - start]
+    skip = start % PERIOD
+    count = -(-(skip + end - start) // PERIOD)
+    tiles = _kept(device, 1 << max(0, count - 1).bit_length()) if count <= KEPT else _tiles(device, count)
+    return tiles[skip : skip + end - start]
 
 
-@functools.cache
-def _tile(device: torch.device) -> torch.Tensor:
-    return ((torch.arange(PERIOD, device=device) * 131 + 89) % 251 + 2).to(torch.uint8)
+def _tiles(device, count: int) -> torch.Tensor:
+    """Return some periods of the canary."""
+    return ((torch.arange(PERIOD, device=device) * 131 + 89) % 251 + 2).to(torch.uint8).repeat(count)
+
+
+_kept = functools.cache(_tiles)  # a bank launches hundreds of times; nobody writes to these
 
 
 def _round_up(n: int) -> int:

@@ -1,0 +1,43 @@
+"""Excludes wrong answers that did otherwise than an answer, with few runs: on one case most fall out, and only the rest run on
+all cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dcplab.course.model import Wrong
+from dcplab.judge.deeds import Deeds, agree_on, deeds
+from dcplab.judge.judgement import Judgement
+
+# Returns the deeds of wrong answers in a mode, on one case (its number) or on all (None). Called only when needed.
+Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
+
+FEW = 2  # so many run on all cases at once
+
+
+def on_shown(judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool = True) -> list[Wrong]:
+    """Return those that did the same on the shown case, which is small. ``aliases`` as in `agree_on`."""
+    return _on(judgement.shown.number, judgement, wrong, bank, aliases)
+
+
+def on_failing(judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool = True) -> list[Wrong]:
+    """Return, of those that did the same on the shown case, the ones that did so on the other failing cases too: one case after
+    another, small ones first, as long as many are left and some fall out. Nobody falls out who did the same on all."""
+    left, cases, ran = list(wrong), judgement.drawn.cases, judgement.trial.records  # it may have ended before the last case
+    others = {n for n in judgement.failing if n in judgement.alongside and n in ran} - {judgement.shown.number}
+    for number in sorted(others, key=lambda n: (cases[n].size, n)):
+        if len(left) <= FEW:
+            break
+        kept = _on(number, judgement, left, bank, aliases)
+        if len(kept) == len(left):
+            break
+        left = kept
+    return left
+
+
+def _on(number: int, judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool) -> list[Wrong]:
+    if not wrong:
+        return []
+    close = judgement.part.close
+    mine, did = deeds(judgement.trial, close), bank(wrong, judgement.drawn.mode, number)
+    return [w for w, other in zip(wrong, did, strict=True) if agree_on([number], mine, other, close, aliases)]

@@ -1,0 +1,53 @@
+"""Which wrong answers run on which cases until only those that did the same as an answer are left."""
+
+import pytest
+
+from dcplab.course.drawn import Drawn
+from dcplab.course.key import Key
+from dcplab.course.model import Case, Part, Wrong
+from dcplab.course.trial import Trial
+from dcplab.judge import sieve
+from dcplab.judge.deeds import deeds
+from dcplab.judge.judgement import judge
+from dcplab.notebook.extract import extract
+
+PROGRAM = extract(["def above(n):\n    return n > 3\n"], ("above",))
+RIGHT = [10, 20, 30, 40, 50]
+MINE = [11, 20, 31, 41, 51]  # all wrong but the second
+
+
+def left(answers, mine=MINE, ended=False):
+    """The names that are left, and what ran: (names, case)."""
+    part = Part("9a", "above", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
+    cases = tuple(Case((i,), size=size) for i, size in enumerate([0, 1, 4, 3, 2]))
+    drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
+    trial = Trial({i: {"returned": v, "events": []} for i, v in enumerate(mine)}, status="died" if ended else "done", exit=1)
+    judged = judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, RIGHT, "")
+    ran = []
+
+    def bank(wrong, mode, number):
+        ran.append((len(wrong), number))
+        return [deeds(Trial({number: {"returned": answers[w.id][number], "events": []}}), None) for w in wrong]
+
+    wrong = [Wrong(id=name, part="9a", says=name, asks="?", source="") for name in answers]
+    return [w.id for w in sieve.on_failing(judged, sieve.on_shown(judged, wrong, bank), bank)], ran
+
+
+def test_each_case_excludes_some_and_the_rest_run_on_the_next_small_one():
+    answers = {f"other on {i}": [*MINE[:i], 0, *MINE[i + 1 :]] for i in (0, 1, 2, 3, 4)} | {"a": MINE, "b": MINE}
+    names, ran = left(answers)
+    # the failing cases, small ones first; the one that passes is not asked for
+    assert ran == [(7, 0), (6, 4), (5, 3), (4, 2)]
+    assert names == ["other on 1", "a", "b"]
+
+
+def test_it_ends_where_few_are_left_or_nobody_falls_out():
+    assert left({"a": MINE, "b": MINE, "otherwise": [0] * 5})[1] == [(3, 0)]
+    assert left({name: MINE for name in "abcd"})[1] == [(4, 0), (4, 4)]
+    assert left({})[1] == []
+
+
+@pytest.mark.parametrize("reached", [1, 3])
+def test_cases_that_an_answer_did_not_reach_exclude_nobody(reached):
+    names, ran = left({name: MINE for name in "abcd"}, MINE[:reached], ended=True)
+    assert names == list("abcd") and {number for _, number in ran} <= set(range(reached))
