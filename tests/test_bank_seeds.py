@@ -19,7 +19,7 @@ from dcplab.judge.deeds import deed
 from dcplab.sandbox.attempts import attempt
 
 pytestmark = pytest.mark.slow
-MANY = int(os.environ.get("DCPLAB_BANK_MANY", "12"))
+MANY = int(os.environ.get("DCPLAB_BANK_MANY", "6"))
 FIRST = 100
 PARTS = [
     pytest.param(lab, part, id=part.id)

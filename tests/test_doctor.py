@@ -95,10 +95,12 @@ def test_the_cpu_can_be_asked_for_and_asking_makes_no_cuda_context():
     assert name in ("cpu", "gpu") and reason.endswith(".") and context == "False"
 
 
+@pytest.mark.slow
 def test_hidden_devices_are_the_cpu():
     assert python(ASK, DCPLAB_MODE="", CUDA_VISIBLE_DEVICES="").stdout.startswith("cpu | ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "words"), [("tpu", "it must be 'cpu' or 'gpu'"), ("gpu", "there is no GPU to use: ")])
 def test_a_mode_that_cannot_be_is_one_sentence(asked, words):
     done = subprocess.run(

@@ -235,6 +235,13 @@ def test_a_stray_pythonpath_stays_outside(checkout, tmp_path):
     assert checkout.run("lab", PYTHONPATH=str(tmp_path))[1] == "dcplab lab\n"
 
 
+def test_what_was_compiled_is_kept_whatever_the_user_says(checkout):
+    checkout.run("lab")
+    main = next(checkout.root.glob(".venv/lib/*/site-packages/dcplab/__main__.py"))
+    main.write_text("import sys; print(sys.dont_write_bytecode)\n")
+    assert checkout.run("lab", PYTHONDONTWRITEBYTECODE="1")[1] == "False\n"
+
+
 TOOLS = "awk bash cat cut dirname env flock grep id mkdir mv readlink rm sed sha256sum sh sleep tail tee touch uname".split()
 
 

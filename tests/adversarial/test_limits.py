@@ -30,7 +30,10 @@ GREEDY = {
 }
 
 
-@pytest.mark.parametrize("what", GREEDY)
+SLOW = ("bytes in files", "bytes in files without a name", "one file", "processor time")
+
+
+@pytest.mark.parametrize("what", [pytest.param(w, marks=[pytest.mark.slow] * (w in SLOW)) for w in GREEDY])
 def test_a_limit_is_reached_and_told(judged, monkeypatch, what):
     from dcplab.course import drawn
 

@@ -67,6 +67,7 @@ def test_a_module_of_the_course_is_closed_behind_the_rails_too(judged, name):
     assert "PermissionError" in did(found) or "ModuleNotFoundError" in did(found), found.detail
 
 
+@pytest.mark.slow
 def test_secrets_of_the_environment_are_not_passed_on(judged, monkeypatch):
     from dcplab.sandbox import pool
 

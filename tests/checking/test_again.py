@@ -46,7 +46,11 @@ def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DC
 """
 
 
-@pytest.mark.parametrize(("part", "source"), [("1c", CACHED), ("1c", ONCE), ("1h", RACE)])
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("part", "source"), [("1c", CACHED), slow("1c", ONCE), slow("1h", RACE)])
 def test_what_is_right_only_the_first_time_or_in_one_order_fails(part, source):
     key = catalog.of_part(part).key(part)
     found = checking.check(key, extract([source], key.part.names), seed=1, mode="cpu")

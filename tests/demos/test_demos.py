@@ -22,6 +22,7 @@ def test_one_defect_has_three_symptoms(level, verdict, wrong):
     assert f"verdict: {verdict}" in run.text
 
 
+@pytest.mark.slow
 def test_above_the_watermark_the_victim_is_the_next_layer_and_its_holder_the_prefix_cache():
     run = server.replay("above")
     assert run.outcome.first_outside.first == SLOTS and run.outcome.first_outside.buffer == "index_k.0"
@@ -42,6 +43,7 @@ def test_typed_mode_refuses_before_a_request():
     assert run.text == f"Refused before any request: index_k.0 covers {SLOTS} of loc space, which has {LEGAL}."
 
 
+@pytest.mark.slow
 def test_the_published_fix_is_one_page_short_and_only_the_canaries_know():
     run = server.replay("full", "index_k_short")
     short = (server.TOY.dcp_size - 1) * server.TOY.page_size
@@ -50,6 +52,7 @@ def test_the_published_fix_is_one_page_short_and_only_the_canaries_know():
     assert {d.band for d in run.outcome.canaries} == {"canary after index_k.0", "canary after index_k.1"}
 
 
+@pytest.mark.slow
 def test_the_draft_between_its_two_patches():
     run = server.replay("full", "draft_page")
     assert run.outcome.verdict == "silent corruption"

@@ -239,6 +239,7 @@ def test_the_shards_of_the_real_kernels_are_what_4b_says():
     assert torch.equal(reference.assemble_ragged(shards, new, *lens, given["dcp_size"]), torch.cat(contexts))
 
 
+@pytest.mark.slow
 def test_the_dense_oracle_is_attention():
     g = torch.Generator().manual_seed(2)
     contexts = [torch.randn(5, 512, generator=g), torch.randn(4, 512, generator=g)]

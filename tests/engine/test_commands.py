@@ -38,6 +38,7 @@ def test_the_incident_as_it_is_told(capsys, tmp_path):
     assert [a["right"] for a in data["answers"]][:3] == [True] * 3
 
 
+@pytest.mark.slow
 def test_the_patched_incident_as_json(capsys):
     status, out, _ = run(capsys, "incident", *SMALL, "--defects", "none", "--json", "-")
     data = json.loads(out)

@@ -107,6 +107,7 @@ def test_ones_own_elements_are_free(arena):
     assert arena.touched() == []
 
 
+@pytest.mark.slow
 def test_a_tensor_descriptor_goes_through_the_guard(judged):
     kernel = """@triton.jit
 def double_kernel(src, dst, n, BLOCK: tl.constexpr):

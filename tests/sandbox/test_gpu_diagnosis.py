@@ -52,11 +52,12 @@ def test_every_right_kernel_passes(gpu, lab, part):
 
 @pytest.mark.parametrize("lab, part", KERNELS, ids=ids(KERNELS))
 def test_every_wrong_kernel_has_its_name(gpu, lab, part):
-    """As in test_bank.py, a bank's answers run in a row in one child, and what they are held against runs anew."""
+    """As in test_bank.py, a bank's answers run in a row in one child, and are held against what they did."""
     key, drawn = lab.key(part.id), draw(part, 1, "gpu")
     kept = reference.Reference(key, drawn, whole=True)
     bank = [(wrong, program) for wrong, program in key.wrong if wrong.part == part.id]
     trials = attempt([program for _, program in bank], part, drawn.packed, "gpu", drawn.own_s)
+    kept.keep("gpu", {wrong.id: trial for (wrong, _), trial in zip(bank, trials, strict=True)})
     failed = {}
     for (wrong, program), trial in zip(bank, trials, strict=True):
         found = checking.judge(program, kept, trial=trial)

@@ -23,6 +23,7 @@ def program(name):
     return next(LAB.program(wrong) for wrong in LAB.wrong if wrong.id == name)
 
 
+@pytest.mark.slow
 def test_a_pointer_before_its_buffer_reaches_only_the_end_of_the_larger_one():
     far = next(case for case in LAB.part("3a").cases(Draw(1)) if case.args[0].before)
     assert far.args[0].before >= 2**31 and far.buffers["kv"].numel() < 2**20

@@ -40,6 +40,7 @@ def pretend_gpu(monkeypatch):
     return asked
 
 
+@pytest.mark.slow
 def test_a_load_outside_a_buffer_is_unsafe_on_a_gpu_too(small, pretend_gpu):
     body = "    tl.store(dst + at, tl.load(src + at) * 2, mask=at < n)\n"
     found = checking.check(small.key("91b"), extract([*small.setup(), HEAD + body], "double_kernel"), seed=1, mode="gpu")

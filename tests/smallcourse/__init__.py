@@ -36,8 +36,8 @@ def small(course):
 def judged(small):
     """Judges a source as an answer to a part of the small lab."""
 
-    def judge_it(part, source, seed=1, mode=None):
+    def judge_it(part, source, seed=1, mode=None, kept=None):
         key = small.key(part)
-        return checking.check(key, extract([*small.setup(), source], key.part.entry), seed=seed, mode=mode)
+        return checking.check(key, extract([*small.setup(), source], key.part.entry), seed=seed, mode=mode, kept=kept)
 
     return judge_it

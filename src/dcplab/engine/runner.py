@@ -18,7 +18,7 @@ from dcplab.engine.arena import Arena
 from dcplab.engine.backend import ForwardBatch, LayerStep, Paths, RankStep, Shared, Worker
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.model import Model
+from dcplab.engine.model import Activations, Model
 from dcplab.engine.request import Request, Span
 from dcplab.engine.space_tags import Space, tag
 from dcplab.engine.watcher import Watcher
@@ -182,7 +182,7 @@ class Runner:
             if activations is None or not self.alike:
                 before = torch.roll(word, 1, 0)
                 before[starts] = pool.state[batch.req_pool_indices].float()
-                activations = model.activations(word, before, batch.positions)
+                activations = _activations(model, word, before, batch.positions, activations)
             worker.activations, worker.code = activations, word
 
     def _agree(self, next_tokens: list[torch.Tensor]) -> list[int]:
@@ -223,9 +223,10 @@ class Runner:
             step_batch = self._batch("decode", [Span(r, r.stored + i, r.stored + i + 1) for r in batch])
             word = self.draft.model.embed(guess)
             steps = self._draft_steps(step_batch)
+            activations = None
             for k, rank in enumerate(steps):
-                rank.worker.activations = self.draft.model.activations(word, words[k], step_batch.positions)
-                rank.worker.code = word
+                activations = _activations(self.draft.model, word, words[k], step_batch.positions, activations)
+                rank.worker.activations, rank.worker.code = activations, word
                 words[k] = word
             outs = path(LayerStep(self.draft, step_batch, steps, 0))
             seen = [step.worker.activations for step in steps]
@@ -235,3 +236,13 @@ class Runner:
         guesses = torch.stack(everyone, 2).cpu()  # [D, B, length]
         self.metrics.diverged += int((guesses != guesses[0]).any(0).sum())
         return guesses[0].tolist()
+
+
+def _activations(
+    model: Model, word: torch.Tensor, before: torch.Tensor, positions: torch.Tensor, neighbours: Activations | None
+) -> Activations:
+    """Return a rank's activations: its neighbour's where both remember the same words before, so that what follows from them
+    is computed once (`Shared.once`)."""
+    if neighbours is not None and torch.equal(before, neighbours.before):
+        return neighbours
+    return model.activations(word, before, positions)
