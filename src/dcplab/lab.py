@@ -7,7 +7,6 @@ cells that were executed, in order of execution) and outside one (from the noteb
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 import textwrap
 from collections.abc import Sequence
@@ -18,13 +17,13 @@ from typing import Any
 from dcplab import checking, ended, front_end, mode, prediction, settings
 from dcplab import progress as progress_file
 from dcplab.course import catalog
-from dcplab.course.model import CheckResult, Part
+from dcplab.course.model import CheckResult, Part, Table
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract, unfinished
 from dcplab.notebook.runs import CellRun, Judged, judged
 from dcplab.present import check_result
 from dcplab.present.display import Shown
-from dcplab.present.table import columns
+from dcplab.present.table import columns, to_html
 from dcplab.sandbox import pool
 
 __all__ = ["check", "explain", "hint", "mine", "predict", "progress", "reset", "run", "start"]
@@ -156,7 +155,8 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
             best = f"{min(known.get('best', 0), p.points):g} of {p.points:g}"
             rows.append((p.id, p.title, mark, best, str(known.get("attempts", "")), str(known.get("hints", "")), predicted))
     header = ("part", "title", "", "points", "attempts", "hints", "prediction")
-    return Shown("\n".join(columns([header, *rows])), _board_html(header, rows))
+    heads = [i for i, row in enumerate(rows) if row[0].isdigit()]
+    return Shown("\n".join(columns([header, *rows])), to_html(Table(header, tuple(rows)), heads, "board"))
 
 
 def predict(part: str, answer: str | None = None) -> Any:
@@ -316,13 +316,3 @@ def _ended(title: str) -> str:
 
 def _next(lab: catalog.Lab) -> Part | None:
     return next((p for p in lab.parts if progress_file.part(lab.name, p.id).get("best", 0) < p.points), None)
-
-
-def _board_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    cell = 'style="text-align:left;padding:.1em .8em"'
-    head = "".join(f"<th {cell}>{html.escape(h)}</th>" for h in header)
-    body = ""
-    for row in rows:
-        tag = "th" if row[0].isdigit() else "td"
-        body += "<tr>" + "".join(f"<{tag} {cell}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
-    return f'<table style="border-collapse:collapse;color:inherit"><tr>{head}</tr>{body}</table>'

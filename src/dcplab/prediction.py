@@ -14,6 +14,7 @@ from dcplab.course.catalog import Lab
 from dcplab.course.model import Part, Prediction
 from dcplab.errors import CourseError
 from dcplab.present.display import Shown
+from dcplab.present.page import html
 
 
 def commit(lab: Lab, part: Part, answer: str) -> str:
@@ -85,26 +86,24 @@ class Form:
 
 
 def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) -> Any:
-    import html
-
     from dcplab.viz.core import keyboard
 
     wide = widgets.Layout(width="auto", max_width="48em")
-    heading = widgets.HTML(f"<b>{html.escape(part.id)}, predict:</b> {html.escape(asked.question)}")
+    heading = widgets.HTML(html("<b>{}, predict:</b> {}", part.id, asked.question))
     if asked.choices:
         field = widgets.RadioButtons(options=list(asked.choices), value=None, layout=wide)
     else:
         field = widgets.Text(placeholder="your answer", layout=wide)
     button = widgets.Button(description="Commit", tooltip="Say what you expect, before you run it")
-    said = widgets.HTML(html.escape(before))
+    said = widgets.HTML(html("{}", before))
 
     def on_commit(_: Any) -> None:
         try:
-            said.value = html.escape(commit(lab, part, field.value or ""))
+            said.value = html("{}", commit(lab, part, field.value or ""))
         except CourseError as e:
-            said.value = html.escape(str(e))
+            said.value = html("{}", str(e))
         except Exception as e:  # tell a bad value and keep the form
-            said.value = html.escape(f"That did not work: {type(e).__name__}: {e}")
+            said.value = html("{}", f"That did not work: {type(e).__name__}: {e}")
 
     button.on_click(on_commit)
     return Form(

@@ -86,7 +86,7 @@ def test_a_bad_value_is_a_message_and_the_picture_stays(table, control, bad, say
     c = controls(table)
     good, before = table.state, selected_cells(table)
     c[control].value = bad
-    assert says in said(table).replace("&#x27;", "'") and "last good values" in said(table)
+    assert says in said(table).replace("&#39;", "'") and "last good values" in said(table)
     assert table.state == good and selected_cells(table) == before
     c["loc"].value = 22
     assert "last good values" not in said(table) and table.state.selected == 22

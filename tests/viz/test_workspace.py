@@ -200,16 +200,16 @@ def test_every_way_to_use_an_id_by_one_button(live):
 
 def test_controls_move_everything(live):
     c = controls(live)
-    assert "B1 &#x27;cat&#x27;" in said(live)
+    assert "B1 &#39;cat&#39;" in said(live)
     c["position + 1"].click()
     assert live.state.position == 2 and c["position"].value == 2
     c["position"].value = 4
-    assert "B4 &#x27;me&#x27;" in said(live)
+    assert "B4 &#39;me&#39;" in said(live)
     requests(live).value = 0
     assert (live.state.request, live.state.position) == (0, 0) and c["position"].max == 7 and c["cached"].value == 5
     c["used as"].value = "layout"
     c["position"].value = 6
-    assert "ragged index in layout B: row 6 holds B1 &#x27;cat&#x27;" in said(live)
+    assert "ragged index in layout B: row 6 holds B1 &#39;cat&#39;" in said(live)
     c["D"].value = 4
     assert live.state.dcp_size == 4 and "owner" in said(live)
     c["cached"].value = 7

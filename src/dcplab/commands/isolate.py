@@ -19,9 +19,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 HELP = "which patch fixes which symptom: every subset, run"
 
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         (args.csv, isolation.as_csv),
         (args.json, lambda table: isolation.as_json(table, head)),
         (args.markdown, isolation.as_markdown),
-        (args.html, lambda table: isolation.as_html(table, note)),
+        (args.html, lambda table: _page(table, note)),
     ]
     _write(forms, isolation.in_order(rows.values()))  # report an unwritable file before any server runs
     given = {"fields": asdict(engine_options), "stored": stored, "neighbours": neighbours}
@@ -205,3 +206,11 @@ def _write(forms: list, table: list) -> None:
     for path, form in forms:
         if path:
             files.replace(path, form(table))
+
+
+def _page(table: Sequence[Mapping[str, Any]], note: str) -> str:
+    from dcplab.engine import isolation
+    from dcplab.present.page import fill
+
+    rows = [(isolation.COLOURS[row["outcome"]["verdict"]], isolation.cells(row)) for row in table]
+    return fill("matrix.html", note=note, header=isolation.COLUMNS, rows=rows)

@@ -162,7 +162,7 @@ def right_of(answers: Iterable[Mapping[str, Any]], when: str) -> str:
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """A table in columns, numbers as they come."""
+    """A table in columns, numbers as they come. The engine stands alone, so it does not ask `present.table`."""
     table = [[str(c) for c in r] for r in (header, *rows)]
     widths = [max(len(r[i]) for r in table) for i in range(len(header))]
     return ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in table]

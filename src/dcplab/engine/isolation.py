@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import gc
 import hashlib
-import html
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -164,22 +163,3 @@ _SHORT = ("index-K size", "write", "read", "extend", "assert")  # `switches.PATC
 
 def _line(words: Sequence[str]) -> str:
     return "| " + " | ".join(words) + " |"
-
-
-def as_html(rows: Sequence[Mapping[str, Any]], note: str) -> str:
-    head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
-    body = "".join(
-        f'<tr style="background:{COLOURS[r["outcome"]["verdict"]]};color:#111">'
-        + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r))
-        + "</tr>\n"
-        for r in rows
-    )
-    style = (
-        "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse}"
-        "td,th{border:1px solid #999;padding:2px 6px;text-align:left}"
-    )
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Which patch fixes which symptom</title>'
-        f"<style>{style}</style>"
-        f"<p>{html.escape(note)}</p><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></html>\n"
-    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import html
 import runpy
 import subprocess
 import sys
@@ -17,7 +16,8 @@ from collections.abc import Callable, Sequence
 
 from dcplab import ended, mode, subprocess_call
 from dcplab.errors import CourseError
-from dcplab.present.text_with_table import PRE, Words
+from dcplab.present.page import PRE, STATUS, html
+from dcplab.present.text_with_table import Words
 
 REPORT = ("--device", "cuda", "--dcp-size", "8", "--size", "455744", "--page-size", "64", "--stored")
 TOY = ("--device", "cpu", "--dcp-size", "4", "--stored")
@@ -123,7 +123,7 @@ class AtScale:
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
-        page = f'<div class="dcplab-static">{PRE}{html.escape(repr(self))}</pre></div>'
+        page = html('<div class="dcplab-static">{}</div>', html(PRE, repr(self)))
         display({"text/html": page, "text/plain": repr(self)}, raw=True)
         try:
             view = self.widget._repr_mimebundle_()
@@ -147,17 +147,17 @@ def _buttons(owner: AtScale):
     from dcplab.viz.core.live import HIDE_STATIC, control
 
     go, halt = control(w.Button, "run", "start the server", 80), control(w.Button, "stop", "end the server now", 80)
-    what, line, out = w.HTML(html.escape(owner.what)), w.HTML(), w.HTML()
+    what, line, out = w.HTML(html("{}", owner.what)), w.HTML(), w.HTML()
     halt.disabled = True
     jobs: list[Job] = []
 
     def says(text: str) -> None:
-        line.value = f'<div role="status" aria-live="polite">{html.escape(text)}</div>'
+        line.value = html(STATUS, text)
 
     def work() -> None:
         try:
             owner.result = jobs[-1].wait()
-            out.value = f"{PRE}{html.escape(owner.result)}</pre>"
+            out.value = html(PRE, owner.result)
             says("The server has ended." if not jobs[-1].stopped else "Stopped; nothing is left running.")
         finally:
             go.disabled, halt.disabled = False, True

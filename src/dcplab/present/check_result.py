@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from markupsafe import Markup
 
 from dcplab import mode as modes
 from dcplab.course.key import Key
@@ -17,7 +18,8 @@ from dcplab.judge.judgement import FAILED, Judgement
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
 from dcplab.present import case_table, facts, sentences
-from dcplab.present.table import columns
+from dcplab.present.page import fill
+from dcplab.present.table import columns, to_html
 from dcplab.present.values import printable, short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
@@ -342,25 +344,27 @@ def text(found: CheckResult) -> str:
     return found.message
 
 
-def as_html(found: CheckResult) -> str:
+def as_html(found: CheckResult) -> Markup:
     """Format a result for a notebook. Colours come from the theme; a word and a mark give the outcome, and the border repeats
     it."""
     first, rest = _first(found.message)
-    mark = MARKS.get(found.outcome, "✗")
     rest, _, small = rest.rpartition("\n")[0].rpartition("\n")  # the last line repeats the heading
-    above, body, below = rest, "", ""
+    above, below, grid = rest, "", Markup()
     if found.table is not None:
         above, _, below = rest.partition("\n".join(_lines(found.table)))
-        body = _table_html(found.table)
-    return (
-        '<div style="border:1px solid var(--jp-border-color1,currentColor);padding:.5em .8em;'
-        f"border-left:{EDGES.get(found.outcome, EDGE)};"
-        'color:var(--jp-content-font-color1,inherit);max-width:52em">'
-        f"<div><strong>{mark} {html.escape(found.part)} {WORDS[found.outcome]}</strong>, "
-        f"{found.points:g} of {found.max_points:g} points</div>"
-        f'<div style="font-weight:600;margin:.3em 0">{html.escape(first)}</div>'
-        f"{_paragraphs(above)}{body}{_paragraphs(below)}"
-        f'<div style="font-size:85%;opacity:.7">{html.escape(small)}</div></div>'
+        grid = to_html(replace(found.table, caption=""), look="card") if found.table.rows else grid
+    return fill(
+        "card.html",
+        found=found,
+        edge=Markup(EDGES.get(found.outcome, EDGE)),
+        mark=MARKS.get(found.outcome, "✗"),
+        word=WORDS[found.outcome],
+        points=f"{found.points:g} of {found.max_points:g} points",
+        first=first,
+        above=above,
+        grid=grid,
+        below=below,
+        small=small,
     )
 
 
@@ -375,27 +379,9 @@ def _first(message: str) -> tuple[str, str]:
     return " ".join(lines[:n]), "\n".join(lines[n:])
 
 
-def _paragraphs(lines: str) -> str:
-    blocks = [b for b in lines.strip("\n").split("\n\n") if b.strip()]
-    return "".join(f'<div style="margin:.3em 0">{"<br>".join(map(html.escape, b.splitlines()))}</div>' for b in blocks)
-
-
 def _lines(table: Table) -> list[str]:
     """Format a table as text, columns aligned to the right, under its caption."""
     caption = textwrap.wrap(table.caption, WIDTH) if table.caption else []
     if not table.rows:
         return caption
     return caption + [f"  {line}" for line in columns([table.header, *table.rows], right=True)]
-
-
-def _table_html(table: Table) -> str:
-    cell = 'style="padding:.15em .7em;text-align:right;border:1px solid var(--jp-border-color2,currentColor)"'
-    head = "".join(f"<th {cell}>{html.escape(h)}</th>" for h in table.header)
-    rows = "".join("<tr>" + "".join(f"<td {cell}>{html.escape(c)}</td>" for c in row) + "</tr>" for row in table.rows)
-    caption = f"<div>{html.escape(table.caption)}</div>" if table.caption else ""
-    grid = (
-        f'<table style="border-collapse:collapse;margin:.3em 0;color:inherit"><tr>{head}</tr>{rows}</table>'
-        if table.rows
-        else ""
-    )
-    return f'{caption}<div style="overflow-x:auto">{grid}</div>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+from dcplab.present.page import html
 
 
 class Shown:
@@ -15,4 +15,4 @@ class Shown:
         return self.text
 
     def _repr_html_(self) -> str:
-        return self._html if self._html is not None else f"<pre>{html.escape(self.text)}</pre>"
+        return self._html if self._html is not None else html("<pre>{}</pre>", self.text)

@@ -7,12 +7,12 @@ first state, 0 %, for whoever reads it without a kernel.
 from __future__ import annotations
 
 import contextlib
-import html
 import sys
 import threading
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from dcplab.present.page import html
 from dcplab.subprocess_call import while_grading
 
 NOTHING = {"text/plain": ""}
@@ -89,7 +89,7 @@ def _in_notebook(handle: Any, title: str, total: int | None, done: int) -> Itera
 
 
 def _both(text: str) -> dict[str, str]:
-    return {"text/plain": text, "text/html": f'<span role="status">{html.escape(text)}</span>'}
+    return {"text/plain": text, "text/html": html('<span role="status">{}</span>', text)}
 
 
 def _handle() -> Any:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Collection, Sequence
+
+from markupsafe import Markup
 
 from dcplab.course.model import Table
+from dcplab.present.page import fill
+
+# Attributes of a table and of its cells. Colours are the page's own.
+LOOKS = {
+    "plain": {"table": Markup(), "cell": Markup()},
+    "card": {
+        "table": Markup(' style="border-collapse:collapse;margin:.3em 0;color:inherit"'),
+        "cell": Markup(' style="padding:.15em .7em;text-align:right;border:1px solid var(--jp-border-color2,currentColor)"'),
+    },
+    "board": {
+        "table": Markup(' style="border-collapse:collapse;color:inherit"'),
+        "cell": Markup(' style="text-align:left;padding:.1em .8em"'),
+    },
+}
 
 
 def columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
@@ -23,19 +38,12 @@ def to_text(table: Table) -> str:
     return "\n".join([*([table.caption] if table.caption else []), head, rule, *body])
 
 
-def every(tables: Sequence[Table], selected: int | None = None) -> str:
+def to_html(table: Table, bold: Collection[int] = (), look: str = "plain") -> Markup:
+    """Format a table. ``bold``: numbers of its rows. ``look``: one of LOOKS. A cell may be `Markup`, such as a link."""
+    return fill("table.html", table=table, bold=bold, look=LOOKS[look])
+
+
+def every(tables: Sequence[Table], selected: int | None = None) -> Markup:
     """Put tables one below the other, as HTML. ``selected``: a row of the first table."""
-    return "<br>".join(to_html(t, selected if i == 0 else None) for i, t in enumerate(tables))
-
-
-def to_html(table: Table, selected: int | None = None) -> str:
-    """Format a plain table that takes its colours from the page. Row ``selected`` is bold and says so."""
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
-    body = []
-    for i, row in enumerate(table.rows):
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
-        if i == selected:
-            cells = "".join(f"<td><b>{escape(cell)}</b></td>" for cell in row)
-        body.append(f"<tr>{cells}</tr>")
-    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    chosen = () if selected is None else (selected,)
+    return Markup("<br>").join(to_html(t, chosen if i == 0 else ()) for i, t in enumerate(tables))

@@ -3,22 +3,19 @@ wide."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from dcplab.course.model import Table
 from dcplab.present.display import Shown
+from dcplab.present.page import PRE, html
 from dcplab.present.table import columns, to_html
-
-# JupyterLab breaks the lines of a plain pre between any two letters.
-PRE = '<pre style="white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere">'
 
 
 class Words(Shown):
     """Lines of text that break between words."""
 
     def _repr_html_(self) -> str:
-        return f"{PRE}{html.escape(self.text)}</pre>"
+        return html(PRE, self.text)
 
 
 class Told(Shown):
@@ -30,5 +27,4 @@ class Told(Shown):
         super().__init__("\n".join([head, "", *columns([self.table.header, *self.table.rows]), "", note]))
 
     def _repr_html_(self) -> str:
-        table = f'<div style="overflow-x:auto">{to_html(self.table)}</div>'
-        return f"<p>{html.escape(self.head)}</p>{table}<p>{html.escape(self.note)}</p>"
+        return html('<p>{}</p><div style="overflow-x:auto">{}</div><p>{}</p>', self.head, to_html(self.table), self.note)

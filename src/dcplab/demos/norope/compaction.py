@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import sys
 
 import torch
 
 from dcplab import mode, paths, subprocess_call
 from dcplab.present.display import Shown
+from dcplab.present.page import html
 
 MODULE = "dcplab.demos.norope.compaction"
 SIZES = (2, 4, 8)  # dcp_size
@@ -61,7 +61,7 @@ class Times(Shown):
     measured. ``picture``: the bars."""
 
     def __init__(self, walked: list[tuple[int, float]], ms: list[tuple[float, float]] | None, said: str, picture):
-        super().__init__(said, None if picture is None else f"<pre>{html.escape(said)}</pre>{picture.html}")
+        super().__init__(said, None if picture is None else html("<pre>{}</pre>{}", said, picture.html))
         self.walked, self.ms, self.picture = walked, ms, picture
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from html import escape
 from types import ModuleType
 
+from markupsafe import Markup
+
 from dcplab.present import table as tables
+from dcplab.present.page import STATUS, html
 from dcplab.viz.core import keyboard, plot
 from dcplab.viz.core.palette import STYLES
 from dcplab.viz.core.picture import Picture
@@ -19,6 +21,7 @@ from dcplab.viz.core.scene import Scene
 
 # The static picture serves viewers without a kernel. This style hides it where the live view has been drawn.
 HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
+NOTICE = '<div role="alert"><span style="background:{};color:{};padding:3px 8px;border-radius:3px">{}</span></div>'
 _NO_KERNEL = "This {0} is live where a kernel runs: run this cell in JupyterLab."
 
 
@@ -27,8 +30,8 @@ def show(picture: Picture, name: str, widget: Callable) -> None:
     from IPython.display import display
 
     none = _NO_KERNEL.format(name)
-    html = f'<div class="dcplab-static">{picture.html}<p>{none}</p></div>'
-    display({"text/html": html, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
+    page = html('<div class="dcplab-static">{}<p>{}</p></div>', picture.html, none)
+    display({"text/html": page, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
     try:
         view = widget()._repr_mimebundle_()
     except Exception as error:  # no ipywidgets, no anywidget or no comm: the static picture is displayed already
@@ -169,15 +172,14 @@ class Live:
 
     def say(self, text: str) -> None:
         look = STYLES["notice"]
-        mark = f'<span style="background:{look.fill};color:{look.ink};padding:3px 8px;border-radius:3px">'
-        self.message.value = f'<div role="alert">{mark}{escape(text)}</span></div>' if text else ""
+        self.message.value = html(NOTICE, look.fill, look.ink, text) if text else ""
 
-    def tell(self, sentence: str, legend: str, table_html: str) -> None:
+    def tell(self, sentence: str, legend: str, table: Markup) -> None:
         """Set the words around the figure, and clear the message line."""
         self.say("")
-        self.sentence.value = f'<div role="status" aria-live="polite">{escape(sentence)}</div>'
-        self.legend.value = escape(legend)
-        self.table.value = f'<div style="max-height:320px;overflow:auto">{table_html}</div>'
+        self.sentence.value = html(STATUS, sentence)
+        self.legend.value = html("{}", legend)
+        self.table.value = html('<div style="max-height:320px;overflow:auto">{}</div>', table)
 
     def draw(self, scene: Scene) -> None:
         """Draw a scene. Only traces that changed are sent."""

@@ -6,12 +6,20 @@ import base64
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
+
+from markupsafe import Markup
 
 from dcplab.course.model import Table
 from dcplab.present import table as tables
+from dcplab.present.page import html
 from dcplab.viz.core.scene import Box, Scene, text_width
 from dcplab.viz.core.svg import to_svg
+
+FIGURE = (
+    '<figure class="dcplab-picture" style="margin:0"><img src="data:image/svg+xml;base64,{}" alt="{}" width="{}" '
+    'style="max-width:100%"><figcaption><b>{}.</b> {}</figcaption>'
+    "<details><summary>The same as a table</summary>{}</details></figure>"
+)
 
 
 @dataclass(frozen=True)
@@ -42,14 +50,9 @@ class Picture:
         return "\n".join([self.title, self.caption, *(part for t in self.tables for part in ("", tables.to_text(t)))])
 
     @property
-    def html(self) -> str:
+    def html(self) -> Markup:
         image = base64.b64encode(self.svg.encode()).decode()
-        return (
-            f'<figure class="dcplab-picture" style="margin:0"><img src="data:image/svg+xml;base64,{image}" '
-            f'alt="{escape(self.title)}" width="{self.scene.width}" style="max-width:100%">'
-            f"<figcaption><b>{escape(self.title)}.</b> {escape(self.caption)}</figcaption>"
-            f"<details><summary>The same as a table</summary>{tables.every(self.tables)}</details></figure>"
-        )
+        return html(FIGURE, image, self.title, self.scene.width, self.title, self.caption, tables.every(self.tables))
 
     def figure(self):
         """Return the picture as a plotly ``Figure``."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
+
+from markupsafe import Markup
 
 from dcplab.course.model import Table
+from dcplab.present.page import html
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import GAP, MARGIN, Box, Scene, cell_width, chip, chip_width
 from dcplab.viz.views.matrix.state import MatrixCell, MatrixState
@@ -24,7 +26,7 @@ class Matrix(Picture):
     surprises: tuple[str, ...] = ()
 
     @property
-    def html(self) -> str:
+    def html(self) -> Markup:
         return super().html + listed(self.surprises)
 
     @property
@@ -32,11 +34,11 @@ class Matrix(Picture):
         return "\n".join([super().text, *(f"\n- {s}" for s in self.surprises)])
 
 
-def listed(surprises: tuple[str, ...]) -> str:
+def listed(surprises: tuple[str, ...]) -> Markup:
     """Format surprises as a list of a page."""
     if not surprises:
-        return ""
-    return f"<p>Surprises:</p><ul>{''.join(f'<li>{escape(s)}</li>' for s in surprises)}</ul>"
+        return Markup()
+    return html("<p>Surprises:</p><ul>{}</ul>", Markup().join(html("<li>{}</li>", s) for s in surprises))
 
 
 def scene(state: MatrixState) -> Scene:
