@@ -243,9 +243,8 @@ def test_the_rows_of_the_answer_are_the_matrix_s():
 
 
 def test_a_matrix_that_is_partly_right_gets_its_share():
-    key = LAB.key("5c")
     wrong = next(w for w in LAB.wrong if w.id == "5c-alarm-everywhere")
-    found = checking.check(key, LAB.program(wrong), seed=1)
+    found = checked("5c", LAB.program(wrong))
     assert found.outcome == "wrong" and found.points == pytest.approx(15 * 14 / 18, abs=0.01)
 
 

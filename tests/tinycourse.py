@@ -50,7 +50,7 @@ PART = """
 from dcplab.course.model import Case, Part
 
 PART = Part(
-    id={id!r}, entry={entry!r}, title={entry!r}, points={points}, minutes=5, question="Who owns it?", timeout_s=10,
+    id={id!r}, entry={entry!r}, title={entry!r}, points={points}, minutes=5, question="Who owns it?", timeout_s=3,
     hints=("one", "two", "three"),
     cases=lambda draw: [  # no owner is 0, or an answer that says 0 would pass on some seeds
         Case(args=(4 * draw.int(3, 24) + draw.int(1, 3), 4), size=1),
