@@ -127,6 +127,9 @@ viz.watermark()
 # fills no page is never handed out.
 
 # %%
+viz.decode_step("request")
+
+# %%
 lab.predict("2a")
 
 # %% [markdown]
@@ -176,6 +179,9 @@ lab.check("2a")
 # every loc. Call the factor between them the **scale**. Upstream this took two pull requests. #32828 multiplied the draft's
 # size by the scale; #33348 found that its *page* has to grow too, for the pool keeps one spare page, and the allocator's last
 # page is P * D locs long.
+
+# %%
+viz.decode_step(["request", "index_k"])
 
 # %%
 lab.predict("2b")
@@ -243,6 +249,9 @@ replay("full", defects="draft_page")
 # Your function is asked for drafts too, with the size C * D of #32828. (The fix itself gives a DSA draft another one, C * D +
 # (D - 1) * P: the page stays 64 and the size takes up the difference, so the draft's index-K is exact. Only the target's may
 # be short.)
+
+# %%
+viz.decode_step("index_k")
 
 # %%
 lab.predict("2c")
@@ -330,6 +339,9 @@ replay("full", defects="index_k_short")
 #
 # Which is the first loc, of those that the allocator really issues, that falls outside? With it you can say of any server
 # after how many pages it will break, without running it.
+
+# %%
+viz.decode_step(["write", "index_k"])
 
 # %%
 lab.predict("2d")
@@ -432,6 +444,9 @@ replay("full", defects="assert_short")
 # | `"flattened_page_table"` | entries of the table of all requests' tokens, as the allocator gave them |
 
 # %%
+viz.decode_step(["request", "write", "index_k"])
+
+# %%
 lab.predict("2e")
 
 # %% [markdown]
@@ -482,6 +497,9 @@ lab.check("2e")
 # A second trap waits beside it. Others ask the wrapper how large index-K is, and whether c-KV writes are localized, that is,
 # turned into rows of this rank as in lab 01. The builder may change the inner pool after the wrapper was built; for a draft it
 # turns `dcp_localized_writes` off.
+
+# %%
+viz.decode_step("index_k")
 
 # %%
 lab.predict("2f")
@@ -553,6 +571,9 @@ replay("above", typed=True)
 #
 # And what does DCP gain, then? Eight ranks hold eight times the c-KV. With index-K on the bill it is less. The part has two
 # functions; "at equal memory" means that a rank has the same bytes for its caches, with DCP and without.
+
+# %%
+viz.decode_step(["write", "index_k"])
 
 # %%
 lab.predict("2g")
@@ -631,6 +652,9 @@ if extra is not None:
 # The kernel gets the same memory twice: `buf_ptr` counts bytes and `buf_f32_ptr` counts floats. It is given raw locs, -1 for
 # padding, which is skipped. It is launched with one program for each `ROWS` tokens. `PAGE_SIZE` can be any number; `DIM` and
 # `ROWS` are powers of two.
+
+# %%
+viz.decode_step("index_k")
 
 # %%
 lab.predict("2h")

@@ -31,6 +31,13 @@ from dcplab.demos.server import replay
 lab.start("04")
 
 # %% [markdown]
+# This is the step. Lines 1 to 3 you know from lab 01's picture. New are *gather*, *assemble* and *to ragged*: a second address,
+# and a buffer for it. There is no merge at the end.
+
+# %%
+viz.extend_step()
+
+# %% [markdown]
 # ## First, see it happen
 #
 # Two requests, A and B, each with a cached prefix, in one extend step of the engine. Each prompt ends where it began to
@@ -76,6 +83,9 @@ ragged.two_requests()
 #
 # A prefix may be of any length, also 0. Two requests may share the beginning of theirs. And a long prefix may be fetched in
 # pieces: then the list holds a piece of it, and that can begin at any position.
+
+# %%
+viz.extend_step("gather")
 
 # %%
 lab.predict("4a")
@@ -156,6 +166,9 @@ viz.shards_picture([5, 3], [3, 0], dcp_size=4)
 # held before. The same at the end of B, for rank 3. Twelve rows travel for eight tokens.
 
 # %%
+viz.extend_step(["gather", "assemble"])
+
+# %%
 lab.predict("4b")
 
 # %% [markdown]
@@ -215,6 +228,9 @@ lab.check("4b")
 
 # %%
 lab.predict("4c")
+
+# %%
+viz.extend_step("assemble")
 
 # %%
 viz.workspace_picture([2, 3], [1, 1])
@@ -277,6 +293,9 @@ lab.check("4c")
 #
 # A row of the selection is a query; `req_of_row` says which request it belongs to. A request has as many rows as it has new
 # tokens, so row number and request number differ.
+
+# %%
+viz.extend_step(["top_k", "to_ragged"])
 
 # %%
 lab.predict("4d")
@@ -418,6 +437,9 @@ viz.workspace()
 # Without sharding, every rank has all of c-KV in its pool, and nothing is gathered.
 
 # %%
+viz.extend_step(["to_ragged", "attend"])
+
+# %%
 lab.predict("4e")
 
 # %% [markdown]
@@ -504,6 +526,9 @@ replay("above", defects="mixed", typed=True)
 # decide.
 
 # %%
+viz.extend_step(["request", "top_k"])
+
+# %%
 lab.predict("4f")
 
 # %% [markdown]
@@ -576,6 +601,9 @@ ragged.over_gloo(ranks=4)
 # Lengths arrive summed up: request i's prefix begins at row `cu_prefix[i]` of `prefix` and ends before `cu_prefix[i + 1]`;
 # the same for `cu_extend`. The rows of the three buffers lie `prefix_stride`, `extend_stride` and `out_stride` elements
 # apart, and what lies behind the first `DIM` of them belongs to somebody else.
+
+# %%
+viz.extend_step("assemble")
 
 # %%
 lab.predict("4g")

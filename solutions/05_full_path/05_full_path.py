@@ -18,7 +18,7 @@
 # half of each.
 
 # %%
-from dcplab import investigate, lab
+from dcplab import investigate, lab, viz
 
 lab.start("05")
 
@@ -58,6 +58,9 @@ lab.mine()
 #
 # `step.merge(parts)` takes one `(out, lse)` for each rank and gives a list: the merged output, once for each rank. That list
 # is what your function returns. `rank.rank` and `rank.dcp_size` are r and D, should you need them.
+
+# %%
+viz.decode_step(["write", "index_k", "indexer", "top_k", "localize", "attend", "merge"])
 
 # %%
 lab.predict("5a")
@@ -138,6 +141,9 @@ lab.check("5a")
 #
 # The **draft** guesses word by word. It has one layer and its own pools, which are whole on every rank and addressed by loc.
 # Its `rank` has the operations of 5a.
+
+# %%
+viz.extend_step()
 
 # %%
 lab.predict("5b")
@@ -252,6 +258,12 @@ for dcp_size, kernels in ((1, False), (2, True)):
 # | `silent` | a wrong answer, and no error |
 # | `alarm` | a check stops the server, on a loc that is legal |
 # | `crash` | memory that is not mapped is touched |
+
+# %%
+viz.decode_step(["write", "index_k", "localize"])
+
+# %%
+viz.extend_step(["gather", "assemble", "to_ragged"])
 
 # %%
 lab.predict("5c")
@@ -371,6 +383,9 @@ case[3]
 # Start with the layers, after one question about them.
 
 # %%
+viz.decode_step(["write", "index_k", "localize", "attend"])
+
+# %%
 lab.predict("5d")
 
 # %%
@@ -453,6 +468,9 @@ lab.check("5d")
 #
 # This is the unpatched server, with sizes and words of your own. It answers rightly at first, and wrongly from the long
 # requests on. Predict, then let it show what it did.
+
+# %%
+viz.decode_step(["write", "index_k"])
 
 # %%
 lab.predict("5e")

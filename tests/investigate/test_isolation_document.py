@@ -1,4 +1,4 @@
-"""docs/isolation.md against the rows that ran on an H200: the verdicts are the CPU's, and the counts differ where it says so."""
+"""docs/isolation.md against the rows that ran on an H200: verdicts are the CPU's, and counts differ where it says so."""
 
 import csv
 import itertools
@@ -37,7 +37,12 @@ def ran():
     with open(ROOT / "bench" / "results" / "isolation_h200.csv", encoding="utf-8", newline="") as f:
         for row in csv.DictReader(f):
             counts = " ".join(row[act] for act in ("fresh", "long", "again"))
-            yield tuple(row[patch] == "yes" for patch in PATCHES), row["level"], SHORT.get(row["verdict"], row["verdict"]), counts
+            yield (
+                tuple(row[patch] == "yes" for patch in PATCHES),
+                row["level"],
+                SHORT.get(row["verdict"], row["verdict"]),
+                counts,
+            )
 
 
 def test_the_h200s_verdicts_are_the_cpus_and_its_counts_differ_where_the_document_says_so():

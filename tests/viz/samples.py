@@ -56,6 +56,8 @@ def isolation_matrix(*verdicts: str) -> viz.MatrixTable:
 CALLS = {
     "decode step": viz.decode_step,
     "decode step, a piece": lambda: viz.decode_step(["top_k", "localize"]),
+    "extend step": viz.extend_step,
+    "extend step, a piece": lambda: viz.extend_step(["gather", "assemble"]),
     "strip": lambda: viz.owner_strip(range(16, 48), 4),
     "strip, three ranks": lambda: viz.owner_strip(range(12, 36), 3),
     "strip, padding and big locs": lambda: viz.owner_strip([0, -1, 455_744, 3_646_463, BIG, 2**40], 8),

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -172,3 +171,19 @@ def test_a_decode_step_follows_its_numbers_from_stage_to_stage():
     said = [(box.text, box.sub) for box in piece.scene.boxes]
     assert ("row 2", "rank 1: output, LSE") in said and ("nothing", "rank 3: LSE is -inf") in said
     assert {box.text for box in piece.scene.boxes if box.style == "header"} == {"attend"}
+
+
+def test_an_extend_step_follows_its_numbers_from_stage_to_stage():
+    """The workspace has each request's prefix, then its new token; ragged indices lead to the chosen tokens."""
+    from dcplab.viz.figures import extend_step as step
+
+    names = [name for name, _, _ in step._tokens()]
+    assert names == ["A0", "A1", "A2", "A3", "A4", "B0", "B1", "B2"]
+    assert [names[i] for i in step.BEGINS] == ["A0", "B0"]
+    for request, chosen, ragged in zip(step.NAMES, step.CHOSEN, step._ragged(), strict=True):
+        assert [names[i] for i in ragged] == [f"{request}{p}" for p in chosen]
+    whole, piece = viz.extend_step(), viz.extend_step("gather")
+    assert [row[0] for row in whole.table.rows] == "request,write,index-K,gather,assemble,top-k,to ragged,attend".split(",")
+    said = [(box.text, box.sub) for box in piece.scene.boxes]
+    assert ("rows 4 8", "rank 0 sends") in said and ("row 4", "rank 3 sends") in said
+    assert "the stages are request, write" in viz.extend_step("merge").caption

@@ -3,6 +3,7 @@
 
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.figures.decode_step import decode_step
+from dcplab.viz.figures.extend_step import extend_step
 from dcplab.viz.figures.flattened import flattened
 from dcplab.viz.figures.kernel_lanes import kernel_lanes
 from dcplab.viz.figures.memory_map import memory_map
@@ -26,6 +27,7 @@ __all__ = [
     "Workspace",
     "arena_map",
     "decode_step",
+    "extend_step",
     "flattened",
     "kernel_lanes",
     "localized",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from dcplab.course.model import Table
 from dcplab.engine import index_spaces
-from dcplab.viz.core.palette import owner_style
 from dcplab.viz.core.picture import Picture, drawn
-from dcplab.viz.core.scene import GAP, MARGIN, Box, Scene, chip_width
+from dcplab.viz.core.scene import GAP, Box
+from dcplab.viz.figures.stages import CELL, HEIGHT, WIDTH, Boxes, Stage, Step, ranks, staged
 from dcplab.viz.figures.strips import loc_box
 
 D = 4
@@ -17,18 +16,6 @@ LOCS = (8, 9, 10, 11, 20, 21, 22, 23)  # of one request, by position; its two pa
 SCORES = (0.2, 0.9, 0.1, 0.3, 0.8, 0.1, 0.7, 0.4)
 CHOSEN = (1, 4, 6)  # the positions of the three highest scores
 TABLE = (*(LOCS[i] for i in CHOSEN), -1)  # as the kernels get it: one place is padding
-HEIGHT, CHIP, CELL = 36, 22, 56
-WIDTH = 8 * (CELL + GAP) - GAP  # of a row's cells: eight positions, or four ranks
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A row of the picture. ``boxes(x, y)`` draws it. ``facts``: what goes in, what comes out, and the index space of that."""
-
-    name: str
-    says: str
-    facts: tuple[str, str, str]
-    boxes: Callable[[float, float], list[Box]]
 
 
 def _request(x: float, y: float) -> list[Box]:
@@ -36,22 +23,10 @@ def _request(x: float, y: float) -> list[Box]:
     return [replace(box, sub=f"position {i}", mark="last" if i == len(LOCS) - 1 else "") for i, box in enumerate(cells)]
 
 
-def _ranks(texts: Sequence[tuple[str, str]], width: float = 2 * CELL + GAP) -> Callable[[float, float], list[Box]]:
-    """Draw one box a rank: (text, smaller text), quiet where the rank has nothing to do."""
-
-    def boxes(x: float, y: float) -> list[Box]:
-        return [
-            Box(x + r * (width + GAP), y, width, HEIGHT, owner_style(r) if text else "quiet", text or "nothing", sub)
-            for r, (text, sub) in enumerate(texts)
-        ]
-
-    return boxes
-
-
-def _write() -> Callable[[float, float], list[Box]]:
+def _write() -> Boxes:
     new = LOCS[-1]
     owner, row = index_spaces.owner_rank(new, D), index_spaces.local_row(new, D)
-    return _ranks([(f"row {row}" if r == owner else "", f"rank {r}, c-KV") for r in range(D)])
+    return ranks([(f"row {row}" if r == owner else "", f"rank {r}, c-KV") for r in range(D)])
 
 
 def _index_k(x: float, y: float) -> list[Box]:
@@ -88,17 +63,17 @@ def _tables() -> list[tuple[int, ...]]:
     ]
 
 
-def _localize() -> Callable[[float, float], list[Box]]:
-    return _ranks([(" ".join(str(row) for row in rows), f"rank {r}") for r, rows in enumerate(_tables())])
+def _localize() -> Boxes:
+    return ranks([(" ".join(str(row) for row in rows), f"rank {r}") for r, rows in enumerate(_tables())])
 
 
-def _attend() -> Callable[[float, float], list[Box]]:
+def _attend() -> Boxes:
     texts = []
     for r, rows in enumerate(_tables()):
         mine = [row for row in rows if row >= 0]
         what = f"row{'s' if len(mine) > 1 else ''} {' and '.join(map(str, mine))}" if mine else ""
         texts.append((what, f"rank {r}: output, LSE" if mine else f"rank {r}: LSE is -inf"))
-    return _ranks(texts)
+    return ranks(texts)
 
 
 def _merge(x: float, y: float) -> list[Box]:
@@ -115,48 +90,18 @@ STAGES = (
     Stage("attend", "each rank reads what it holds", ("its rows", "an output and its LSE", "none"), _attend()),
     Stage("merge", "the parts become one", ("the ranks' outputs", "one output", "none"), _merge),
 )
-NAMES = tuple(stage.name for stage in STAGES)
+STEP = Step(
+    STAGES,
+    "One decode step of one request, D = 4 ranks, top-k 3",
+    "A colour is a rank, whose name stands in the cell. In each line the numbers mean something else.",
+    "In a decode step",
+)
 
 
 @drawn
-def decode_step(lit: str | Sequence[str] = NAMES) -> Picture:
+def decode_step(lit: str | Sequence[str] | None = None) -> Picture:
     """Draw one decode step of one request on D = 4 ranks, top-k 3, eight stages from the request to the merged output.
 
-    ``lit``: the name of a stage or several of `NAMES`. All are named in a line above, and only these are drawn.
+    ``lit``: the name of a stage or several of `STAGES`. All are named in a line above, and only these are drawn.
     """
-    names = (lit,) if isinstance(lit, str) else tuple(lit)
-    if not names or (strange := [name for name in names if name not in NAMES]):
-        raise ValueError(f"the stages are {', '.join(NAMES)}; {strange[0]!r} is none." if names else "no stage is named.")
-    whole = set(names) == set(NAMES)
-    label = max(chip_width([_shown(s.name)]) for s in STAGES)
-    label = max(label, *(0.62 * 11 * len(s.says) + 8 for s in STAGES))
-    left, y = MARGIN + label + 3 * GAP, float(MARGIN)
-    boxes: list[Box] = [] if whole else _line_of_stages(names, left + WIDTH - MARGIN, y)
-    y += 0 if whole else CHIP + 4 * GAP
-    for stage in (s for s in STAGES if s.name in names):
-        boxes += [Box(MARGIN, y, label, HEIGHT, "header", _shown(stage.name), stage.says), *stage.boxes(left, y)]
-        y += HEIGHT + 3 * GAP
-    rows = tuple((_shown(s.name), *s.facts) for s in STAGES if s.name in names)
-    return Picture(
-        "One decode step of one request, D = 4 ranks, top-k 3"
-        if whole
-        else f"In a decode step: {', '.join(_shown(name) for name in NAMES if name in names)}",
-        "A colour is a rank, whose name stands in the cell. In each line the numbers mean something else."
-        if whole
-        else "The stages from a request to its output are named above; the dark ones are drawn.",
-        Scene(tuple(boxes)),
-        Table(("stage", "takes", "gives", "index space"), rows),
-    )
-
-
-def _line_of_stages(lit: Sequence[str], width: float, y: float) -> list[Box]:
-    """Draw the stages' names in their order, the lit ones dark."""
-    each = (width - (len(STAGES) - 1) * GAP) / len(STAGES)
-    return [
-        Box(MARGIN + i * (each + GAP), y, each, CHIP, "header" if name in lit else "yes", _shown(name))
-        for i, name in enumerate(NAMES)
-    ]
-
-
-def _shown(name: str) -> str:
-    return {"index_k": "index-K", "top_k": "top-k"}.get(name, name)
+    return staged(STEP, lit)
