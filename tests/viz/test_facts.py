@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
