@@ -65,7 +65,7 @@ replay("full")
 # Layer 1's index-K is the last large buffer of a rank. What overflows *there* runs into a recurrent state (`conv_state`, of
 # the model's linear layers), then into memory that nobody uses, and in the end into memory that is not mapped. Only this last
 # step is a crash. So one defect has three symptoms, right, wrong and dead, and which one you get depends on how high the locs
-# go and on who lives next door.
+# go and on who lives next door. Lab 01's museum told a wrong hour. Filled to the last page it would have told nothing.
 #
 # Here is one rank's memory after the second run, region by region, with what was written across the borders.
 

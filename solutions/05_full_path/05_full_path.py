@@ -638,6 +638,26 @@ lab.check("5e")
 investigate.at_scale()
 
 # %% [markdown]
+# ## The museum, once more
+#
+# Lab 01 began with a server that was asked for a museum's hours. Here it is again, and every index in it goes through your
+# wiring, and through those of your functions that you put into it: two ranks, a draft of two words, chunks of eight. In the
+# hour between, two longer requests fill the pool, so that most locs lie beyond one rank's rows.
+
+# %%
+said = "start the museum opens at nine . closed on monday . when ? the museum".split()
+words = list(dict.fromkeys(said))
+question = [words.index(word) for word in said]
+longer = [[0, *range(20, 60)], [0, *range(60, 110)]]
+told = lab.run("5b", "whole", [[question], longer, [question]], 4, 2, {"chunk": 8, "draft": 2, "high": True})
+if told:
+    for when, tokens in (("just started:  ", told["tokens"][0]), ("an hour later: ", told["tokens"][-1])):
+        print(when, *(words[token] if token < len(words) else "?" for token in tokens))
+
+# %% [markdown]
+# With 5b solved it says *opens at nine .* twice. It runs on torch here; `{"kernels": True}` asks the real ones.
+
+# %% [markdown]
 # ## Where you are now
 
 # %%
