@@ -17,9 +17,15 @@ from dcplab.present.display import Shown
 from dcplab.present.page import html
 
 
+def _asked(part: Part) -> Prediction:
+    if part.prediction is None:
+        raise CourseError(f"Part {part.id} asks for no prediction.")
+    return part.prediction
+
+
 def commit(lab: Lab, part: Part, answer: str) -> str:
     """Record an answer and return whether it is right, and why. Raises CourseError for an answer outside the choices."""
-    asked = part.prediction
+    asked = _asked(part)
     if asked.choices and same(answer) not in map(same, asked.choices):
         raise CourseError(f"{answer!r} is none of the choices: {', '.join(asked.choices)}.")
     if not same(answer):
@@ -48,7 +54,7 @@ def verdict(asked: Prediction, answer: str, right: bool) -> str:
 
 def question(part: Part) -> str:
     """Return the question as text, with instructions for answering."""
-    asked = part.prediction
+    asked = _asked(part)
     choices = "\n".join(f"  {c}" for c in asked.choices)
     example = "one of these" if asked.choices else "your answer"  # learners would take an example from the list for a tip
     return f'{part.id}, predict: {asked.question}\n{choices}\nAnswer with lab.predict("{part.id}", "{example}").'
@@ -56,7 +62,7 @@ def question(part: Part) -> str:
 
 def form(lab: Lab, part: Part) -> Any:
     """Return the form, or the question as text where there are no widgets. An earlier prediction is shown with its verdict."""
-    asked = part.prediction
+    asked = _asked(part)
     made = progress.part(lab.name, part.id).get("prediction")
     before = verdict(asked, str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""
     try:

@@ -69,6 +69,8 @@ class PythonProcess:
         self._errors = tempfile.TemporaryFile()
         pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0)
         self.process = python(_CALLS, (), env, before, **pipes)
+        assert self.process.stdin and self.process.stdout  # they were asked for
+        self._stdin, self._stdout = self.process.stdin, self.process.stdout
 
     def call(
         self, module: str, function: str, args: Mapping | None = None, timeout_s: float = 240.0, last: bool = True
@@ -79,9 +81,9 @@ class PythonProcess:
         until = began + timeout_s
         line = json.dumps({"module": module, "function": function, "args": dict(args or {})})
         with contextlib.suppress(BrokenPipeError):  # it died before; its exit status gives the reason
-            self.process.stdin.write(line.encode() + b"\n")
+            self._stdin.write(line.encode() + b"\n")
             if last:
-                self.process.stdin.close()
+                self._stdin.close()
         out, answered, late = self._read(until, last)
         if late:
             how, why = "timeout", f"stopped after {timeout_s:g} s"
@@ -95,8 +97,8 @@ class PythonProcess:
                 self.kill()
                 status = self.process.wait()
             how, why = None, None
-        errors = os.pread(self._errors.fileno(), 1 << 20, max(start, os.fstat(self._errors.fileno()).st_size - (1 << 20)))
-        errors = errors.decode(errors="replace").strip()
+        end = os.fstat(self._errors.fileno()).st_size
+        errors = os.pread(self._errors.fileno(), 1 << 20, max(start, end - (1 << 20))).decode(errors="replace").strip()
         if how is None:
             how, why = _how(status, errors), ended.why(status, errors)
         said, _, rest = out.decode(errors="replace").partition(_MARK.decode())
@@ -113,7 +115,7 @@ class PythonProcess:
     def _read(self, until: float, to_the_end: bool) -> tuple[bytes, bool, bool]:
         """Read its output up to its answer or its end. Returns the output, whether it answered, and whether time ran out
         first."""
-        out, fd = b"", self.process.stdout.fileno()
+        out, fd = b"", self._stdout.fileno()
         while True:
             answered = b"\n" in out.partition(_MARK)[2]
             if answered and not to_the_end:
@@ -138,13 +140,13 @@ class PythonProcess:
     def close(self, patience_s: float = 5.0) -> None:
         """Close its input and wait for its end; kill it after ``patience_s``."""
         with contextlib.suppress(OSError):
-            self.process.stdin.close()
+            self._stdin.close()
         try:
             self.process.wait(patience_s)
         except subprocess.TimeoutExpired:
             self.kill()
             self.process.wait()
-        self.process.stdout.close()
+        self._stdout.close()
         self._errors.close()
 
 
@@ -181,7 +183,7 @@ def side_by_side(
     ``fresh``: a process for each call. Otherwise one process makes calls (all with one ``env``) until a call ends it.
     ``first_alone``: the others wait until one has ended well. It compiles what all need and leaves it in a cache on disk.
     """
-    todo, done = iter(range(len(calls))), queue.SimpleQueue()
+    todo, done = iter(range(len(calls))), queue.SimpleQueue[Any]()
     workers: set[PythonProcess] = set()
     over, taking = threading.Event(), threading.Lock()
 

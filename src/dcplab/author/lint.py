@@ -77,9 +77,9 @@ def bank_faults(parts: Sequence[Part], wrong: Sequence[Wrong], right: Sequence[R
     for identity, n in (Counter(answer.id for answer in wrong) | Counter(answer.id for answer in right)).items():
         if n > 1:
             yield f"{identity}: {n} answers of a bank have this id."
-    for answer in (*wrong, *right):
-        if answer.part not in known:
-            yield f"{answer.id}: there is no part {answer.part!r}."
+    for identity, part in [*((w.id, w.part) for w in wrong), *((r.id, r.part) for r in right)]:
+        if part not in known:
+            yield f"{identity}: there is no part {part!r}."
     for answer in wrong:
         if "\n" in answer.says or not 0 < len(answer.says) <= SAYS_WIDTH:
             yield f"{answer.id}: says {len(answer.says)} characters; a diagnosis is one line of at most {SAYS_WIDTH}."

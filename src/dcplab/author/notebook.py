@@ -55,7 +55,7 @@ def learner_notebook(source: NotebookNode) -> NotebookNode:
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells
 
-    nb, resources = copy.deepcopy(source), {}
+    nb, resources = copy.deepcopy(source), dict[str, Any]()
     for preprocessor in GenerateAssignment.preprocessors.default_args[0]:
         if preprocessor is not SaveCells:  # it only fills a gradebook, which does not exist here
             nb, resources = preprocessor().preprocess(nb, resources)

@@ -30,7 +30,7 @@ class Drawn:
     @functools.cached_property
     def quiet(self) -> tuple[Mapping[str, Any], ...]:
         pairs = zip(self.cases, self.packed, strict=True)
-        return tuple(pack(_quiet(case)) if getattr(case, "tells", ()) else packed for case, packed in pairs)
+        return tuple(pack(_quiet(case)) if isinstance(case, Case) and case.tells else packed for case, packed in pairs)
 
     @property
     def launches(self) -> list[Mapping[str, Any]]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
-from dcplab.engine import backend
+from dcplab.engine import backend, ops
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.request import Request
@@ -20,7 +21,7 @@ from dcplab.engine.threads import one_thread
 
 # Pages of 4 rows on two ranks. Two layers, since a word takes two looks: the first finds the place, the second reads the word
 # there.
-SIZES = dict(size=96, page_size=4, dcp_size=2, layers=2, topk=1, chunk=64, max_requests=4)
+SIZES: dict[str, Any] = dict(size=96, page_size=4, dcp_size=2, layers=2, topk=1, chunk=64, max_requests=4)
 TOY = ServerConfig(**SIZES, heads=1, index_heads=1, witness=False)  # one key a query, to be followed
 
 # Each prompt ends with words that it began with, so its next word is known. The prompts share no word but the full stop.
@@ -58,8 +59,8 @@ class RaggedRun:
     amount that a merge over ranks added to the LSE, or None without a merge.
     """
 
-    engine: Engine
-    said: dict[str, str]
+    engine: Engine = field(init=False)
+    said: dict[str, str] = field(default_factory=dict)
     looks: list[Look] = field(default_factory=list)
     lse_shift: float | None = None
 
@@ -109,7 +110,7 @@ def gathering(ids: Ids, run: RaggedRun, merge: bool = False) -> Callable:
         if not merge:
             return [out for out, _ in parts]
         merged = step.merge(parts)
-        _, lse = backend.ops.merge_lse(step.all_gather([o for o, _ in parts]), step.all_gather([v for _, v in parts]))
+        _, lse = ops.merge_lse(step.all_gather([o for o, _ in parts]), step.all_gather([v for _, v in parts]))
         run.lse_shift = float((lse - parts[0][1]).max())
         return merged
 
@@ -135,7 +136,7 @@ def _note(run: RaggedRun, step: backend.LayerStep, positions: torch.Tensor, give
 def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, words: int = 3) -> RaggedRun:
     """Store the first pages of both prompts, extend both in one step, and decode. ``ids`` None: use the engine's own wiring,
     with its ``defects``."""
-    run = RaggedRun(None, {})
+    run = RaggedRun()
     with one_thread():
         extend = backend.extend if ids is None else gathering(ids, run, merge)
         run.engine = Engine(TOY, defects, Local(TOY.dcp_size), paths=replace(backend.STANDARD, extend=extend))
@@ -149,7 +150,7 @@ def serve(ids: Ids | None, defects: Iterable[str] = (), merge: bool = False, wor
 
 def serve_mixed(ids: Ids, words: int = 4) -> RaggedRun:
     """Submit B while A decodes, so one step takes A's next token and B's whole prompt: a mixed batch."""
-    run = RaggedRun(None, {})
+    run = RaggedRun()
     with one_thread():
         extend = gathering(ids, run)
         config = replace(TOY, mixed=True)

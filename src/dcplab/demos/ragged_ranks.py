@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -38,7 +39,7 @@ def config(dcp_size: int, gpu: bool) -> tuple[ServerConfig, tuple[int, int]]:
     """
     page, words = (64, (6000, 4100)) if gpu else (4, (400, 290))
     size = 2 * sum(words) // dcp_size // page * page + 8 * page
-    heads = dict(heads=16, index_heads=32) if gpu else {}
+    heads: dict[str, Any] = dict(heads=16, index_heads=32) if gpu else {}
     chunk = sum(words) * 5 // 7 | 1
     return ServerConfig(size, page, dcp_size, layers=2, topk=64 if gpu else 16, chunk=chunk, **heads), words
 
@@ -79,7 +80,7 @@ def story(ranks: comm.Local | comm.Distributed) -> dict:
                     "extends": step.batch.extend_lens.tolist(),
                     "sent": sent,
                     "received": shards.numel() * shards.element_size() - sent,
-                    "on_sockets": None if before is None else after - before,
+                    "on_sockets": None if before is None or after is None else after - before,
                     "needed": _needed(step, positions) * WIDTH * shards.element_size(),
                 }
             )
@@ -178,7 +179,8 @@ def ranks(kind: str, dcp_size: int, processes: int, told: Callable[[str, int], N
             for process in started:
                 process.kill()
             for process in started:
-                process.stdin.close()
+                if process.stdin:
+                    process.stdin.close()
                 process.wait()
 
 

@@ -35,9 +35,9 @@ def guard() -> Shown:
     done = subprocess_call.call("dcplab.demos.gather", "cuda_sources")
     if done["value"] is None:
         return Shown(subprocess_call.told(done))
-    sources = [body(source) for source in done["value"]]
-    changed = list(difflib.unified_diff(*sources, lineterm="", n=0))[2:]
-    lines = ["The kernel as TileLang emits it:", "", *sources[0], "", "What changes with tl.disable_safe_memory_legalize:", ""]
+    guarded, bare = (body(source) for source in done["value"])
+    changed = list(difflib.unified_diff(guarded, bare, lineterm="", n=0))[2:]
+    lines = ["The kernel as TileLang emits it:", "", *guarded, "", "What changes with tl.disable_safe_memory_legalize:", ""]
     return Shown("\n".join(lines + [line for line in changed if not line.startswith("@@")]))
 
 

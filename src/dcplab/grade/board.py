@@ -66,7 +66,7 @@ def board(learners: Sequence[Learner], labs: Sequence[Lab], anonymous: bool = Fa
 def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
     """Return one lab's board: a line for each learner who has begun it and one line for all others, so that five labs fit on a
     screen."""
-    rows, stuck, ideas, idle = [], Counter(), Counter(), []
+    rows, stuck, ideas, idle = [], Counter[str](), Counter[str](), []
     says = {wrong.id: wrong.says for wrong in lab.wrong}  # show no text that a learner could have put into a file
     for number, learner in enumerate(learners, 1):
         name = f"learner {number}" if anonymous else learner.name
@@ -77,7 +77,7 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
         done = [part.id for part in lab.parts if _number(parts.get(part.id, {}).get("best")) >= part.points]
         points = sum(min(_number(parts.get(part.id, {}).get("best")), part.points) for part in lab.parts)
         now = next((part.id for part in lab.parts if part.id not in done), None)
-        record = parts.get(now, {})
+        record = parts.get(now, {}) if now else {}
         attempts = int(_number(record.get("attempts")))
         begun = next((word for word in OUTCOMES if word == record.get("outcome")), "not begun")
         outcome = learner.ungraded.get(lab.name, begun) if not parts else begun

@@ -75,7 +75,7 @@ def to_csv(rows: Sequence[Mapping], part_ids: Sequence[str]) -> str:
     for row in rows:
         of = {part["part"]: part for part in row["parts"]}
         more = {"case_seed": " ".join(map(str, case_seeds(row))), "same_cases_as": "; ".join(shared.get(row["path"], ()))}
-        cells = [(row | more)[name] for name in head]
+        cells = [{**row, **more}[name] for name in head]
         for column in ("points", "outcome", "diagnosis"):
             cells += [of[part][column] if part in of else "" for part in part_ids]
         writer.writerow([spreadsheet_safe(cell) for cell in cells])

@@ -52,7 +52,7 @@ class Recorder:
             given = space_of(index)
             low = int(used[0])
             # A row is counted within one rank, so rank and row together give the loc. With one rank, row and loc are the same.
-            loc = {Space.LOC: low, Space.ROW: low * dcp_size + rank}.get(given)
+            loc = {Space.LOC: low, Space.ROW: low * dcp_size + rank}.get(given) if given else None
             where = (watcher.step, watcher.phase, rank, op, write, buffer.name, buffer.space)
             self.seen.append(SeenAccess(*where, len(used), low, int(used[-1]), _runs(used.tolist()), buffer.slots, loc))
 

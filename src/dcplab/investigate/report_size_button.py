@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from dcplab import ended, mode, subprocess_call
 from dcplab.errors import CourseError
@@ -61,21 +62,21 @@ class Job:
 
     def __init__(self, words: Sequence[str], says: Callable[[str], None]):
         self.stopped = False
-        pipes = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pipes: dict[str, Any] = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._process = subprocess_call.python(_LAUNCH, words, text=True, errors="replace", **pipes)
-        self._says, self._errors = says, []
+        self._says, self._errors = says, list[str]()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        for line in self._process.stderr:
+        for line in self._process.stderr or ():
             self._errors.append(line.rstrip())
             del self._errors[:-20]
             self._says(line.strip())
 
     def wait(self) -> str:
         """Wait for the end and return the output. After a failure, return the last lines of stderr."""
-        out = self._process.stdout.read()
+        out = self._process.stdout.read() if self._process.stdout else ""
         self._process.wait()
         self._reader.join(GRACE_S)
         if self.stopped:

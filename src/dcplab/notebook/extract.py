@@ -98,7 +98,8 @@ def plain_python(text: str) -> str:
     from IPython.core.inputtransformer2 import TransformerManager
 
     if text.lstrip().startswith("%%"):
-        before, rest = re.match(r"(\s*)(.*)", text, re.DOTALL).groups()
+        rest = text.lstrip()
+        before = text[: len(text) - len(rest)]
         first, _, body = rest.partition("\n")
         known = first[2:].split(maxsplit=1)[0] if first[2:].strip() else ""
         return "\n" * (before.count("\n") + 1) + plain_python(body) if known in _PYTHON_CELL_MAGICS else ""
@@ -113,7 +114,7 @@ def plain_python(text: str) -> str:
     lines = text.split("\n")
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not isinstance(node, _BLOCKS) and _calls_ipython(node):
-            for i in range(node.lineno - 1, node.end_lineno):
+            for i in range(node.lineno - 1, node.end_lineno or node.lineno):
                 lines[i] = ""
             lines[node.lineno - 1] = " " * node.col_offset + "pass"
     return "\n".join(lines)

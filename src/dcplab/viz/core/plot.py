@@ -90,8 +90,8 @@ def _lines(scene: Scene, style: str) -> dict:
         if line.style == style:
             xs += [x for x, _ in line.points] + [None]
             ys += [y for _, y in line.points] + [None]
-    line = {"color": colour, "width": width}
-    return {"type": "scatter", "x": xs, "y": ys, "mode": "lines", "line": line, "hoverinfo": "skip", "name": style}
+    look = {"color": colour, "width": width}
+    return {"type": "scatter", "x": xs, "y": ys, "mode": "lines", "line": look, "hoverinfo": "skip", "name": style}
 
 
 def _texts(scene: Scene) -> dict:

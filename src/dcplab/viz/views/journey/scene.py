@@ -150,7 +150,8 @@ def _said(state: JourneyState, read: Read) -> str:
 
 def _at(state: JourneyState, read: Read) -> str:
     """Name the row that is read. If it is no row of the layer, give the number of rows too."""
-    return f"row {read.row}" + (f" of {state.rows}" if read.row >= state.rows else "")
+    beyond = read.row is not None and read.row >= state.rows
+    return f"row {read.row}" + (f" of {state.rows}" if beyond else "")
 
 
 def _keys(merged: Merged) -> str:

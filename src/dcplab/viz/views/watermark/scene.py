@@ -237,8 +237,10 @@ def sentence(state: WatermarkState) -> str:
         return f"Step {state.at}: {told(step.action)}{room}. {served} {live}, below every line."
     bounds = " and ".join(number(v) for v in dict.fromkeys(c.slots for c in over))
     first = next((c for c in over if c.buffers), None)
-    hit = next(h for h in watermark_state.hits(state, first) if h.loc == step.largest) if first else None
-    what = f" With {first.name}, {hit.buffer} at that loc means {hit.lands}." if hit else ""
+    what = ""
+    if first:
+        hit = next(h for h in watermark_state.hits(state, first) if h.loc == step.largest)
+        what = f" With {first.name}, {hit.buffer} at that loc means {hit.lands}."
     return f"Step {state.at}: {told(step.action)}{room}. {served} {live}, beyond {bounds}.{what}"
 
 

@@ -7,7 +7,7 @@ too, from token numbers in place of c-KV rows. Frozen, checked, and pure. Positi
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -194,7 +194,7 @@ class Use:
 
     says: str
     buffer: str
-    index: object  # WorkspaceState -> int
+    index: Callable[[WorkspaceState], int]
     why: str
 
 
