@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
             graded = grader.grade_all(
                 [found[i] for i in todo], keys, seed, side_by_side, lambda path: say(f"{path.name[:50]} ...")
             )
-            for place, row in graded:
-                finished[todo[place]] = row.to_json()
+            for place, new in graded:
+                finished[todo[place]] = new.to_json()
                 say("", 1)
                 with progress_line.aside():
                     print(_line(finished[todo[place]]), file=out, flush=True)

@@ -43,8 +43,7 @@ def two_requests() -> Shown:
     lines += [f"{name}: ... {prompt.split(' ', 4)[-1]}  ->  {NEXT[name]}" for name, prompt in PROMPTS.items()]
     lines += ["", f"{'server':<40}{'A says':<24}B says"]
     lines += [f"{what:<40}{_said(run, 'A'):<24}{_said(run, 'B'):<24}".rstrip() for what, run in servers]
-    misuse = half.engine.watcher.first_misuse
-    lines += ["", "The first wrong operation of the half patch:", f"  {misuse.sentence()}", "", *_looks(half)]
+    lines += ["", "The first wrong operation of the half patch:", f"  {_first_misuse(half)}", "", *_looks(half)]
     shift = f"{merged.lse_shift:+.2f}"
     lines += [
         "",
@@ -81,7 +80,7 @@ def strided() -> Shown:
     lines = [f"[CPU, torch] D {dcp_size}, P {page_size}: what rank r reads of the prefixes of a batch", ""]
     for lens in BATCHES:
         allocator = PagedAllocator(64 * page_size, page_size, dcp_size)
-        locs = torch.cat([allocator.locs(allocator.issue(allocator.pages_needed(0, n)), 0, n) for n in lens])
+        locs = torch.cat([allocator.locs(allocator.issue(allocator.pages_needed(0, n)) or (), 0, n) for n in lens])
         lines.append(f"prefixes {lens[0]} and {lens[1]}: locs {_ranges(locs.tolist(), lens)}")
         lines.append(f"{'rank':>6}  {'locs it owns':<16}{'rows':<12}{'[r::D] picks':<16}// D")
         for rank in range(dcp_size):
@@ -131,7 +130,7 @@ def mixed() -> Shown:
     for what, run in (("PAGED, what #36989 left", left), ("RAGGED", right)):
         cells = [f"{run.said[n]}{'' if run.said[n] == want[n] else '  WRONG'}" for n in want]
         lines.append(f"{what:<30}{cells[0]:<30}{cells[1]:<30}".rstrip())
-    lines += ["", "The first wrong operation:", f"  {left.engine.watcher.first_misuse.sentence()}", "", *_looks(left), ""]
+    lines += ["", "The first wrong operation:", f"  {_first_misuse(left)}", "", *_looks(left), ""]
     lines += [
         "The capacity assert: all locs of an extend's requests, held against a bound. It stands in the branch that gathers.",
         "",
@@ -215,3 +214,8 @@ def real_extend() -> Shown:
     if done["value"] is None:
         return Shown(subprocess_call.told(done))
     return Shown("\n".join([f"[{mode.current().label}] {done['value'][0]}", *done["value"][1:]]))
+
+
+def _first_misuse(run: RaggedRun) -> str:
+    found = run.engine.watcher.first_misuse
+    return found.sentence() if found else "none"

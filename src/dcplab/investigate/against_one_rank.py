@@ -88,9 +88,11 @@ def _play(
     def step(when: str, engine: Engine) -> None:
         say(engine.metrics.steps)
         requests.update({r.id: r for r in engine.running})
-        outs = [kept["out"] for kept in engine.shared.captured]
+        captured = engine.shared.captured
+        assert captured is not None  # asked for when the engine was made
+        outs = [kept["out"] for kept in captured]
         values = {"index-K": _index_k(engine), "c-KV": _ckv(engine), "top-k": list(selected), "output": outs}
-        engine.shared.captured.clear()
+        captured.clear()
         selected.clear()
         words = tuple(tuple(r.output) for r in requests.values())
         after(ComparedStep(engine.watcher.phase, values, _held(engine), words))

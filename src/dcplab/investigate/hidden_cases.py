@@ -162,6 +162,7 @@ def truth_of(run: RecordedRun) -> dict:
     ``rows_available``: the buffer's size in the same count. ``defect``: the switches that are on.
     """
     access = run.first_wrong
+    assert access is not None  # a case has a fault, and its story meets it
     index = access.low if access.misuse else access.first
     return {
         "buffer": access.buffer,

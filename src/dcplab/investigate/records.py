@@ -68,7 +68,7 @@ def _first(run: Incident) -> Access | None:
 
 def _first_index(run: Incident) -> Value:
     a = _first(run)
-    return "none" if a is None else a.low if a.misuse else a.first
+    return "none" if a is None else a.low if a.misuse or a.first is None else a.first
 
 
 def _outside(run: Incident) -> Access | None:

@@ -15,6 +15,7 @@ import functools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.threads import one_thread
@@ -145,7 +146,7 @@ class HiddenCase(Words):
         """Show what the sharding monitor counted in the decode steps of each act."""
         run = self._again("LSE monitor")
         rows = []
-        for when, m in run.monitors.items():
+        for when, m in (run.monitors or {}).items():
             keys = f"{m.valid / m.selected:.2f}" if m.selected else "-"
             rows.append((when, m.selected, m.valid, keys, f"{m.replicated} of {m.queries}"))
         header = ("act", "keys selected", "keys read on all ranks", "per key", "queries with one LSE on all ranks")
@@ -157,10 +158,10 @@ class HiddenCase(Words):
             return hidden_cases.recorded(self._run.setup, say)
 
     def _stopped(self, how: str) -> _Stopped:
-        setup = self._run.setup
+        setup, asked = self._run.setup, dict[str, Any]({how: True})
         with progress_line.line(f"case {self.n}, {how}") as say, one_thread():
             try:
-                engine = local_faults.engine(setup.config, setup.fault, **{how: True})
+                engine = local_faults.engine(setup.config, setup.fault, **asked)
             except SpaceError as error:
                 return _Stopped(error, 0, "start")
 
@@ -183,6 +184,7 @@ class _Stopped:
 def _place(run: RecordedRun) -> int:
     """Return the number of the first wrong access in the list of all accesses."""
     a = run.first_wrong
+    assert a is not None  # a case has a fault
     same = (a.step, a.phase, a.rank, a.op, a.write, a.buffer, a.low)
     return next(i for i, s in enumerate(run.seen) if (s.step, s.phase, s.rank, s.op, s.write, s.buffer, s.low) == same)
 
