@@ -95,12 +95,13 @@ def test_what_cannot_be_saved_is_said(course, monkeypatch):
     ("text", "words"),
     [
         (b"", "is empty"),
-        (b'{"cells": [{"cell_type": "code", "sou', "cut off, or not JSON"),
-        (b'{"metadata": {}}', "is not a whole notebook"),
-        (b'{"cells": {}}', "is not a whole notebook"),
-        (b"[]", "is not a whole notebook"),
-        (b'{"cells": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> theirs\n]}', "an unfinished git merge"),
-        (b"\x00\xff\xfe", "cannot be read"),
+        (b'{"cells": [{"cell_type": "code", "sou', "Not JSON from line 1 on .* is the file complete?"),
+        (b'{"metadata": {}}', "no list of cells"),
+        (b'{"cells": {}}', "no list of cells"),
+        (b"[]", "no list of cells"),
+        (b'{"cells": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> theirs\n]}', "git's conflict marks"),
+        (b"\x00\xff\xfe", "A null byte at byte 0: the file is damaged"),
+        (b"\xff", "Not UTF-8 text"),
     ],
 )
 def test_a_broken_notebook_is_said_with_the_way_out_and_stays(notebook, text, words):

@@ -21,6 +21,7 @@ from pathlib import Path
 from dcplab import front_end, paths, progress
 from dcplab.course import catalog
 from dcplab.errors import CourseError
+from dcplab.notebook import file
 
 # JupyterLab's defaults for a learner. A learner's own changes in the settings editor win.
 OVERRIDES = {
@@ -98,19 +99,11 @@ def check_readable(notebook: Path) -> dict:
     number = notebook.name[:2]
     mend = f"`./course reset {number}` keeps your file as a dated backup and puts a fresh one in its place"
     try:
-        text = notebook.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return file.within(file.parse(notebook.read_bytes()), "metadata", "dcplab")
+    except OSError as error:
         raise CourseError(f"{notebook} cannot be read ({error}); {mend}.") from error
-    if any(line.startswith("<<<<<<< ") for line in text.splitlines()):
-        raise CourseError(f"{notebook} holds the marks of an unfinished git merge; resolve them, or {mend}.")
-    try:
-        found = json.loads(text)
-        if not isinstance(found["cells"], list):
-            raise TypeError("cells is no list")
-        return dict(found.get("metadata", {}).get("dcplab", {}))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        what = "is empty" if not text.strip() else "is not a whole notebook (cut off, or not JSON)"
-        raise CourseError(f"{notebook} {what}; {mend}.") from error
+    except file.Unreadable as error:
+        raise CourseError(f"{notebook} is not a whole notebook. {error} {mend}.") from error
 
 
 def free_port(ip: str, asked: int | None) -> int:

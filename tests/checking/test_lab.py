@@ -180,7 +180,7 @@ def test_an_answer_in_a_file(small, tmp_path, capsys):
         (["check", "91", "a", "--answer", "/nowhere/x.py"], "There is no /nowhere/x.py"),
         (["check", "91", "a", "--answer", "{tmp}/binary.py"], "cannot be read as text"),
         (["check", "91", "a", "--answer", "{tmp}/broken.ipynb"], "is no readable notebook"),
-        (["check", "91", "a", "--answer", "{tmp}/list.ipynb"], "is no notebook"),
+        (["check", "91", "a", "--answer", "{tmp}/list.ipynb"], "it has no list of cells"),
         (["check", "91", "a", "--answer", "{tmp}"], "cannot be read"),
         (["check", "91", "a", "--answer", "{tmp}/ok.py", "--json", "/nowhere/x.json"], "There is no folder for"),
         (["check", "91"], "Say which part of lab 91: 91a"),
@@ -223,7 +223,7 @@ def test_a_notebook_with_conflict_marks_has_a_way_out(notebook, capsys, words):
     text = notebook.read_text()
     notebook.write_text(text[:30] + "\n<<<<<<< HEAD\n=======\n>>>>>>> b\n" + text[30:])
     assert main(words) == 2
-    assert "(git's conflict marks are in it). `./course reset 91` keeps a copy" in capsys.readouterr().err
+    assert "git's conflict marks are in it. `./course reset 91` keeps a copy" in capsys.readouterr().err
     assert main(["reset", "91"]) == 0 and "as it was at the start" in capsys.readouterr().out
 
 

@@ -15,14 +15,14 @@ error           the grader itself failed; says how
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from dcplab.notebook import file
 
 UNGRADED = ("missing", "no_notebooks", "empty", "unreadable", "not_a_notebook", "too_big", "unknown_lab", "error")
 LIMIT_BYTES = 256_000_000
@@ -94,27 +94,16 @@ def digest_of(path: Path) -> str:
 
 def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> Submission:
     """Return the submission in a file's bytes."""
-    if not data.strip():
-        return Submission(path, "empty", "The file is empty.")
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # some Windows programs call this "Unicode"
-        return Submission(path, "unreadable", "UTF-16 text, which no Jupyter opens: save it as UTF-8.")
-    if b"\0" in data:
-        return Submission(path, "unreadable", f"A null byte at byte {data.index(0)}: the file is damaged.")
     try:
-        nb = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        return Submission(path, "unreadable", f"Not UTF-8 text from byte {error.start} on.")
-    except json.JSONDecodeError as error:
-        kind = "unreadable" if path.suffix.lower() == ".ipynb" else "not_a_notebook"
-        return Submission(path, kind, f"Not JSON from line {error.lineno} on ({error.msg}): is the file complete?")
-    except (RecursionError, ValueError) as error:
-        return Submission(path, "unreadable", f"JSON that cannot be read: {error}.")
-    if not isinstance(nb, dict) or not isinstance(_cells(nb), list):
-        return Submission(path, "not_a_notebook", "JSON, but not of a notebook: it has no list of cells.")
-    cells = [cell for cell in _cells(nb) if isinstance(cell, dict)]
+        nb = file.parse(data)
+    except file.Unreadable as error:
+        named = path.suffix.lower() == ".ipynb"
+        kinds = {"empty": "empty", "text": "unreadable", "json": "unreadable" if named else "not_a_notebook"}
+        return Submission(path, kinds.get(error.kind, "not_a_notebook"), str(error))
+    cells = file.cells(nb)
     if not cells:
         return Submission(path, "empty", "A notebook without a cell.")
-    code = tuple(_source(cell) for cell in cells if cell.get("cell_type") == "code")
+    code = tuple(map(file.source, file.code(nb)))
     if len(code) > CELLS or sum(map(len, code)) > CODE:
         says = f"{len(code):,} code cells with {sum(map(len, code)):,} characters; at most {CELLS:,} and {CODE:,} are read."
         return Submission(path, "too_big", says)
@@ -128,36 +117,12 @@ def recognise(nb: dict, cells: Sequence[dict], code: Sequence[str], path: Path, 
     """Return the lab whose parts a notebook holds. Goes by grade ids, then by the names it defines, its stamp, and its file
     name."""
     by_part = {part: name for name, parts, _ in labs for part in parts}
-    ids = (_grade_id(cell).removesuffix("-check") for cell in cells)
+    ids = (file.grade_id(cell).removesuffix("-check") for cell in cells)
     votes = Counter(by_part[i] for i in ids if i in by_part)
     if not votes:
         votes = Counter(name for name, _, entries in labs for entry in entries for text in code if f" {entry}(" in text)
     if votes:
         return votes.most_common(1)[0][0]
-    stamp = _dict(_dict(nb.get("metadata")).get("dcplab")).get("lab")
+    stamp = file.within(nb, "metadata", "dcplab").get("lab")
     names = [name for name, _, _ in labs]
     return next((name for name in names if name == stamp or name == path.stem), None)
-
-
-def _cells(nb: dict):
-    """Return the list of cells. Notebooks of format 3 keep theirs in a worksheet."""
-    if "cells" not in nb and isinstance(nb.get("worksheets"), list) and nb["worksheets"]:
-        return _dict(nb["worksheets"][0]).get("cells")
-    return nb.get("cells")
-
-
-def _source(cell: dict) -> str:
-    source = cell.get("source", cell.get("input", ""))
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    # A lone surrogate is legal JSON but no text: it could not be sent to a child or written to a file.
-    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
-
-
-def _grade_id(cell: dict) -> str:
-    found = _dict(_dict(cell.get("metadata")).get("nbgrader")).get("grade_id")
-    return found if isinstance(found, str) else ""
-
-
-def _dict(value) -> dict:
-    return value if isinstance(value, dict) else {}
