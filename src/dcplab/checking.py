@@ -170,7 +170,8 @@ def _agree_again(judged: Judgement, theirs: Program) -> bool:
     if theirs.source == judged.program.source:
         return True
     drawn = draw(key.part, judged.seed + 1, mode)
-    mine, other = attempt([judged.program, theirs], key.part, drawn.packed, mode, drawn.own_s)
+    own_s = ENDLESS_S if judged.outcome == "timeout" else drawn.own_s
+    mine, other = attempt([judged.program, theirs], key.part, drawn.packed, mode, own_s)
     return agree(deeds(mine, key.part.close), deeds(other, key.part.close), key.part.close)
 
 

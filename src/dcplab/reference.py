@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from dcplab import codec
 from dcplab.course.drawn import Drawn, draw
 from dcplab.course.key import Key
-from dcplab.course.model import Case, Launch, Wrong
+from dcplab.course.model import Case, Launch, Part, Wrong
 from dcplab.course.trial import Trial
 from dcplab.engine.threads import one_thread
 from dcplab.judge.deeds import Deeds, deeds
@@ -109,7 +109,7 @@ def _from_solution(key: Key, drawn: Drawn) -> list[Any] | str:
         record = trial.records.get(number)
         if record is None or trial.load_error:
             return f"its own solution ended ({trial.status}) on case {number}."
-        if "raised" in record and case.raises not in record["raised"]["is_a"]:
+        if "raised" in record and getattr(case, "raises", None) not in record["raised"]["is_a"]:
             return f"its own solution raised {record['raised']['type']}: {record['raised']['message']}"
         if record["events"]:
             return f"its own solution is unsafe on case {number}: {record['events'][0]}"
@@ -120,12 +120,14 @@ def _from_solution(key: Key, drawn: Drawn) -> list[Any] | str:
 def _from_oracle(key: Key, drawn: Drawn) -> list[Any] | str:
     try:
         with one_thread():
-            return [_oracle(key.part.oracle, case) for case in drawn.cases]
+            return [_oracle(key.part, case) for case in drawn.cases]
     except Exception as e:
         return f"its oracle raised {type(e).__name__}: {e}"
 
 
-def _oracle(oracle: Callable, case: Case | Launch) -> Any:
+def _oracle(part: Part, case: Case | Launch) -> Any:
+    assert part.oracle is not None
+    oracle = part.oracle
     if getattr(case, "raises", None):
         return None
     if isinstance(case, Launch):

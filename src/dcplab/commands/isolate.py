@@ -213,4 +213,4 @@ def _page(table: Sequence[Mapping[str, Any]], note: str) -> str:
     from dcplab.present.page import fill
 
     rows = [(isolation.COLOURS[row["outcome"]["verdict"]], isolation.cells(row)) for row in table]
-    return fill("matrix.html", note=note, header=isolation.COLUMNS, rows=rows)
+    return str(fill("matrix.html", note=note, header=isolation.COLUMNS, rows=rows))

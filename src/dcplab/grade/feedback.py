@@ -20,7 +20,8 @@ def page(row: Mapping) -> str:
     # Show the file's name without its folders: they are the grader's, and a learner reads this page.
     about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {PurePath(row['path']).name}."]
     cards = [check_result.as_html(_result(part)) for part in row["parts"]]
-    return fill("feedback.html", title=f"{row['lab'] or 'No lab'}: {_points(row)}", about=about, cards=cards, list="")
+    title = f"{row['lab'] or 'No lab'}: {_points(row)}"
+    return str(fill("feedback.html", title=title, about=about, cards=cards, list=""))
 
 
 def index(rows: Sequence[tuple[str, Mapping]]) -> str:
@@ -29,7 +30,7 @@ def index(rows: Sequence[tuple[str, Mapping]]) -> str:
         (html('<a href="{}">{}</a>', name, row["student"] or row["path"]), row["lab"] or "", row["status"], _points(row))
         for name, row in rows
     ]
-    return fill("feedback.html", title="Feedback", about=(), cards=(), list=to_html(Table(LIST, tuple(lines))))
+    return str(fill("feedback.html", title="Feedback", about=(), cards=(), list=to_html(Table(LIST, tuple(lines)))))
 
 
 def file_name(path: str) -> str:

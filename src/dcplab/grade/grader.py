@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dcplab import checking, mode, settings
 from dcplab.course.catalog import Lab
@@ -90,10 +91,10 @@ def _failed(error: Exception) -> str:
 def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     """Return the row of one submission."""
     path = submission.path
-    common = dict(path=str(path), student=student_of(path.absolute()), seed=run.seed, digest=submission.digest)
+    common: dict[str, Any] = dict(path=str(path), student=student_of(path.absolute()), seed=run.seed, digest=submission.digest)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
-    worth = float(sum(key.part.points for key in keys.get(lab, ())))
-    if submission.status != "graded":
+    worth = float(sum(key.part.points for key in keys.get(lab or "", ())))
+    if submission.status != "graded" or lab is None:
         return GradeRow(**common, status=submission.status, lab=lab, max_points=worth, message=submission.message)
     parts = []
     for key in keys[lab]:
@@ -107,7 +108,7 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
         said.append(f"It holds {lab}, and was handed in as {named}.")
     if digest_of(path) != submission.digest:
         said.append(CHANGED)
-    more = dict(points=points, max_points=worth, parts=tuple(parts), message=" ".join(said))
+    more: dict[str, Any] = dict(points=points, max_points=worth, parts=tuple(parts), message=" ".join(said))
     return GradeRow(**common, status="graded", lab=lab, **more)
 
 

@@ -124,7 +124,7 @@ class AtScale:
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
-        page = html('<div class="dcplab-static">{}</div>', html(PRE, repr(self)))
+        page = str(html('<div class="dcplab-static">{}</div>', html(PRE, repr(self))))
         display({"text/html": page, "text/plain": repr(self)}, raw=True)
         try:
             view = self.widget._repr_mimebundle_()

@@ -15,4 +15,4 @@ class Shown:
         return self.text
 
     def _repr_html_(self) -> str:
-        return self._html if self._html is not None else html("<pre>{}</pre>", self.text)
+        return str(html("<pre>{}</pre>", self.text) if self._html is None else self._html)

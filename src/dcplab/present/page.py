@@ -1,6 +1,7 @@
 """Makes HTML. Jinja and markupsafe escape each value that is put in, unless it is `Markup`: HTML made here before.
 
-Templates lie in `templates/`. Not for SVG, whose writer has its own reasons (`viz.core.svg`).
+Both give `Markup`, which escapes what is added to it: whoever hands a page on hands it on as ``str``. Templates lie in
+`templates/`. Not for SVG, whose writer has its own reasons (`viz.core.svg`).
 """
 
 from __future__ import annotations

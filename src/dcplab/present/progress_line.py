@@ -89,7 +89,7 @@ def _in_notebook(handle: Any, title: str, total: int | None, done: int) -> Itera
 
 
 def _both(text: str) -> dict[str, str]:
-    return {"text/plain": text, "text/html": html('<span role="status">{}</span>', text)}
+    return {"text/plain": text, "text/html": str(html('<span role="status">{}</span>', text))}
 
 
 def _handle() -> Any:

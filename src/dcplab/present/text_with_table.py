@@ -15,7 +15,7 @@ class Words(Shown):
     """Lines of text that break between words."""
 
     def _repr_html_(self) -> str:
-        return html(PRE, self.text)
+        return str(html(PRE, self.text))
 
 
 class Told(Shown):
@@ -27,4 +27,5 @@ class Told(Shown):
         super().__init__("\n".join([head, "", *columns([self.table.header, *self.table.rows]), "", note]))
 
     def _repr_html_(self) -> str:
-        return html('<p>{}</p><div style="overflow-x:auto">{}</div><p>{}</p>', self.head, to_html(self.table), self.note)
+        form = '<p>{}</p><div style="overflow-x:auto">{}</div><p>{}</p>'
+        return str(html(form, self.head, to_html(self.table), self.note))

@@ -31,7 +31,7 @@ def show(picture: Picture, name: str, widget: Callable) -> None:
 
     none = _NO_KERNEL.format(name)
     page = html('<div class="dcplab-static">{}<p>{}</p></div>', picture.html, none)
-    display({"text/html": page, "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
+    display({"text/html": str(page), "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
     try:
         view = widget()._repr_mimebundle_()
     except Exception as error:  # no ipywidgets, no anywidget or no comm: the static picture is displayed already

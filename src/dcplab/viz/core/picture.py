@@ -64,7 +64,7 @@ class Picture:
         return self.text
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        return {"text/html": self.html, "image/svg+xml": self.svg, "text/plain": self.text}
+        return {"text/html": str(self.html), "image/svg+xml": self.svg, "text/plain": self.text}
 
 
 def notice(message: str) -> Picture:

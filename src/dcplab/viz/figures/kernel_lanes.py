@@ -103,7 +103,7 @@ def _column(x: float, top: float, width: float, lane: Lane, dcp_size: int, dcp_r
     for k, item in enumerate(texts):
         y = top + STEP * k
         if item is None:
-            if inside:
+            if lane.loc is not None:
                 box = loc_box((x, y, width, 22), lane.loc, dcp_size)
                 text = f"{box.text}"
                 boxes.append(Box(x, y, width, 22, box.style, text, loc=box.loc, hover=box.hover))

@@ -107,7 +107,7 @@ def _said(landing: Spill) -> str:
     what = f"{number(landing.count)} {word} meant for {landing.source}"
     if landing.region == landing.source:
         what = f"{number(landing.count)} {word} by an index of another space"
-    if landing.low is None:
+    if landing.low is None or landing.high is None:
         return what
     if landing.low == landing.high:
         return f"{what}: slot {number(landing.low)}"
@@ -215,7 +215,8 @@ def tables(state: ArenaState) -> tuple[Table, ...]:
     fallen = arena_state.landings(state)
     lost = ["not mapped"] if any(v.region == "not mapped" for v in fallen) else []
     regions = []
-    for part in (*state.parts, *lost):
+    parts: list[Stretch | str] = [*state.parts, *lost]
+    for part in parts:
         name = part.name if isinstance(part, Stretch) else part
         span = ("-", "-") if isinstance(part, str) else (number(part.region.first), number(part.region.end - 1))
         landed = "; ".join(_said(v) for v in fallen if v.region == name)

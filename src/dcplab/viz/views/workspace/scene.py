@@ -116,7 +116,7 @@ def ragged(state: WorkspaceState) -> str:
 def lands(state: WorkspaceState, found: Landing) -> str:
     """Word the use of the id, and the token found there."""
     where = f"row {number(found.index)} of rank {found.rank}" if found.rank is not None else f"row {number(found.index)}"
-    if found.right:
+    if found.right and found.token is not None:
         luck = "" if found.use in ("ragged", "row") else ", by luck"
         verdict = f"holds {name(state, found.token)}: right{luck}"
     elif found.token is None:
