@@ -44,7 +44,40 @@ def _other_verdict(case: Case, got: Any, expected: str) -> str | None:
         return f"The row {row!r} has no verdict yet."
     if said not in VERDICTS:
         return f"{got!r} is no verdict; there are {', '.join(VERDICTS)}."
-    return f"The row {row!r} is not {said}."
+    why = _why_not(row, said, expected)
+    return f"The row {row!r} is not {said}{': ' + why if why else ''}."
+
+
+def _why_not(row: str, said: str, verdict: str) -> str:
+    """Say why a row is not what was said of it: which rule was overlooked. Nothing where no rule is known."""
+    patches, level = row.split(", ")
+    whole = patches.startswith("all")
+    match said, verdict:
+        case "alarm", _ if not whole and "extend" not in patches:
+            return "the old assert needs the table that only a gathering extend makes"
+        case "alarm", _ if patches in ("all", "all but size"):
+            return "the assert holds locs against the number of locs, and no legal loc is beyond that"
+        case "alarm", _ if level == "below":
+            return "below the line no loc reaches the old bound"
+        case "crash", "alarm":
+            return "the old assert stops it before any memory is touched"
+        case "crash", _ if level == "below":
+            return "below the line everything that is touched is mapped"
+        case "crash", "silent":
+            return "just above the line an overflow meets a neighbour in mapped memory"
+        case _, "crash":
+            return "with a full pool the last layer's overflow meets memory that is not mapped"
+        case _, "alarm":
+            return "the old assert holds locs against rows, and stops a legal loc above the line"
+        case "silent", "right" if patches in ("none", "size"):
+            return "below the line one wrong rule that all three c-KV places keep gives right words"
+        case "right", "silent" if patches in ("none", "size"):
+            return "above the line c-KV is written at rows that are locs, and spoils its neighbours"
+        case "right", "silent" if not whole:
+            return "one or two of the three c-KV patches break the rule that all three places kept"
+        case "right", "silent":
+            return "index-K has one rank's slots, and above the line keys are lost"
+    return ""
 
 
 def _matrix_table(case: Case, got: Any, expected: str) -> Table:

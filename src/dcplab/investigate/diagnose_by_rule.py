@@ -128,6 +128,7 @@ def figure_of_the_mistake(findings: Sequence[CheckedFigure], figures: Mapping[st
     return f"{bad.key}: {says}" if says else f"{bad.key} is not what the run shows."
 
 
+PLAIN = 20  # a number that is larger stands for one figure, hardly for another by chance
 # Figure -> (another figure that learners put in its place, the sentence for that mistake).
 _TAKEN_FOR = {
     "largest_loc": (("largest_legal_loc", "that is what the allocator may issue; how far did it go?"),
@@ -171,7 +172,30 @@ def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None
         return "those are missing; this line is for the patches that are in force."
     if finding.key == "verdict" and written == "right":
         return "the fresh server was right; what did it come to in the end?"
-    return None
+    return _miscounted(finding.key, int(written), figures) if written.isdigit() else None
+
+
+def _miscounted(key: str, mine: int, figures: Mapping[str, Value]) -> str | None:
+    """Name the formula behind a wrong number: one of sizes, another figure, or one more or less than right."""
+    right, size, page, ranks = (figures[k] for k in (key, "size", "page_size", "dcp_size"))
+    if not isinstance(right, int) or isinstance(right, bool):
+        return None
+    size, page, ranks = int(size), int(page), int(ranks)
+    if key in ("largest_legal_loc", "index_k_needed"):
+        if mine in (size * ranks + page, size * ranks + page - 1):
+            return "that is C * D + P; the allocator's last page is P * D locs, and page 0 is never issued."
+        if mine in (size * ranks, size * ranks - 1):
+            return "that is C * D; page 0 is never issued, so locs go a page of P * D further."
+        if mine in ((size + page) * ranks, (size + page) * ranks - 1):
+            return "that is (C + P) * D; rows that fill no page are never handed out."
+    if key == "smallest_loc" and mine == 0:
+        return "page 0 is never issued; what is the first loc of page 1?"
+    if key == "index_k_slots" and mine == size:
+        return "that is C without the spare page."
+    others = [k for k, value in figures.items() if k != key and type(value) is int and value == mine > PLAIN]
+    if len(others) == 1:
+        return f"that is {others[0]}."
+    return f"that is one too {'many' if mine > right else 'few'}." if abs(mine - right) == 1 else None
 
 
 def _plain(value: object) -> str:

@@ -95,8 +95,11 @@ def _relation(failing: Sequence[_Ran], close: float | None) -> Relation | None:
         found = _parts(ran.case, outcome_of(ran.case, ran.record), ran.expected, ran.inputs)
         paths |= found.keys()
         wrong.append({path: pair for path, pair in found.items() if difference(pair.got, pair.right, close) is not None})
-    if not any(wrong):
-        return Relation("right", _touched(records)) if all(r.get("events") for r in records) else None
+    return _of_values(wrong, paths, close) or _of_accesses(records, right=not any(wrong))
+
+
+def _of_values(wrong: Sequence[Mapping[Any, Pair]], paths: set, close: float | None) -> Relation | None:
+    """Relate the values that are wrong. ``wrong``: of each case, the wrong results by their paths; ``paths``: those of all."""
     if not all(wrong):
         return None
     if swapped := _swapped(wrong, close):
@@ -121,9 +124,18 @@ def _parts(case: Case | Launch, got: Any, right: Any, given: Mapping[str, Any]) 
     return {None: Pair(got, right, given)}
 
 
-def _touched(records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the kinds of the accesses that must not be, over all these records."""
-    return tuple(sorted({event["kind"] for record in records for event in record["events"]}))
+def _of_accesses(records: Sequence[Mapping[str, Any]], right: bool) -> Relation | None:
+    """Return the accesses of forbidden memory that every case has. ``right``: the values are."""
+    of = [{_access(event) for event in record.get("events") or ()} for record in records]
+    every = tuple(sorted(set.intersection(*of))) if of else ()
+    return Relation("right_but" if right else "touches", every) if every else None
+
+
+def _access(event: Mapping[str, Any]) -> tuple[str, ...]:
+    if event["kind"] != "outside":
+        return event["kind"], str(event["argument"])
+    side = "before" if event["element"] < 0 else "past"
+    return "outside", event["op"], side, event["buffer"]
 
 
 def _swapped(wrong: Sequence[Mapping[Any, Pair]], close: float | None) -> Relation | None:

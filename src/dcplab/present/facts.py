@@ -143,11 +143,12 @@ _MEANS = (
     ),
 )
 _KINDS = {
-    "outside": "reaches outside its buffers",
     "changed": "changes what it may only read",
     "shares": "shares memory with an argument",
+    "between": "writes between the elements of a view",
 }
-_SAID = ("none", "kind", "dtype", "right")  # what the sentence on the displayed case says as well
+_SIDES = {"before": "before the start of", "past": "past the end of"}
+_SAID = ("none", "kind", "dtype")  # what the sentence on the displayed case says as well
 _LITTLE = ("above", "below", "begins_right", "ends_right", "too_short", "too_long", "wrong", "lacks_and_extra")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
@@ -199,9 +200,9 @@ def meaning(judgement: Judgement) -> tuple[str, str] | None:
 
 
 def _of_relation(relation: Relation) -> str:
-    if relation.what == "right":
-        touched = " and ".join(_KINDS.get(kind, "touches what it must not") for kind in relation.facts)
-        return f"Where it fails, its values are right, but it {touched}"
+    if relation.what in ("right_but", "touches"):
+        touched = " and ".join(dict.fromkeys(map(_of_access, relation.facts)))
+        return f"Where it fails, {'its values are right, but ' if relation.what == 'right_but' else ''}it {touched}"
     it = "the result" if relation.which is None else _which(relation.which)
     if relation.what == "entries":
         return _of_entries(relation.facts[0], relation.facts[1], it)
@@ -215,6 +216,15 @@ def _of_relation(relation: Relation) -> str:
     only = ", and the rest is right" if relation.alone and relation.what != "wrong" else ""
     where = "Where it gives a wrong result" if relation.raises else "Where it is wrong"
     return f"{where}, {_RELATED[relation.what].format(*facts, it=it)}{only}"
+
+
+def _of_access(access: tuple) -> str:
+    kind, *more = access
+    if kind != "outside":
+        return _KINDS.get(kind, "touches what it must not")
+    op, side, buffer = more
+    verb = {"load": "reads", "store": "writes"}.get(op, "updates")
+    return f"{verb} {_SIDES[side]} `{buffer}`"
 
 
 def _of_entries(place: tuple | None, value: tuple | None, it: str) -> str:
