@@ -27,6 +27,19 @@ def test_slips_are_more_than_the_mutants_a_part_is_tried_with():
     assert made["return g(a, b, k=1) if a < b else a // b + 1"] == "1 added"
 
 
+def test_parentheses_are_left_out_and_lines_turned():
+    source = "def f(a, b, c):\n    for x in c:\n        x.write(a)\n        x.read()\n"
+    source += "    return (a - b) * c, (a >= 0) & (b == c), a * b - c\n"
+    made = {m.source.split("return ")[1].strip(): m.edit for m in slips(source, ("f",))}
+    assert made["(a - b * c, (a >= 0) & (b == c), a * b - c)"] == "parentheses left out"
+    assert made["((a - b) * c, a >= 0 & (b == c), a * b - c)"] == "parentheses left out"
+    assert made["((a - b) * c, ((b == c) & a) >= 0, a * b - c)".replace("((b == c) & a) >= 0", "(b == c) & a >= 0")]
+    assert made["((a - b) * c, (a >= 0) & (b == c), a * (b - c))"] == "other parentheses"
+    assert any(
+        m.edit == "two lines in another order" and "x.read()\n        x.write(a)" in m.source for m in slips(source, ("f",))
+    )
+
+
 @pytest.mark.parametrize("part, every", [("1c", 1), ("2d", 1), ("4f", 2), ("3d", 4)])
 def test_every_survivor_of_a_sample_has_a_reason(part, every):
     found = mutation.tried(catalog.of_part(part), part, (1, 2), every)

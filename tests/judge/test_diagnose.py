@@ -152,6 +152,17 @@ def test_a_buffer_that_is_as_it_was_in_every_case_was_not_written():
     assert observed(judged(once, truth, cases)) is None
 
 
+def test_an_answer_that_differs_in_dtypes_alone_has_the_name_of_its_values():
+    def tensors(values, dtype=torch.int64):
+        return [torch.tensor(row, dtype=dtype) for row in values]
+
+    truth = tensors([[1, 2], [3, 4], [5, 6]])
+    plus = [[2, 3], [4, 5], [6, 7]]
+    answers = {"plus": tensors(plus, torch.int32), "widened": [t.int() for t in truth]}
+    assert named(answers, tensors(plus), truth) == "plus", "the answer's dtype is right, the known one's is not"
+    assert named({"widened": answers["widened"]}, [t.short() for t in truth], truth) is None, "no mistake but the dtype"
+
+
 def test_the_reason_of_the_many_is_kept_beside_the_few():
     truth = [1, 2, 3, 4]
     crash = {"raised": {"type": "ValueError", "message": "4 and 8", "is_a": [], "fault": False, "refused": False}}

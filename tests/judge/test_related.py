@@ -97,6 +97,24 @@ def test_entries_are_held_against_those_of_an_argument():
     assert told("locs, d", calls, [locs % d for locs, d in calls], right) == "Each wrong entry of the result is `locs % d`."
 
 
+def test_entries_are_held_against_an_expression_and_against_a_store():
+    locs = [torch.tensor(row) for row in ([5, 17, 8], [22, 7, 9], [31, 13, 4], [6, 2, 11])]
+    calls = [(row, d) for row, d in zip(locs, (2, 3, 4, 5), strict=True)]
+    right = [row // d for row, d in calls]
+    assert told("locs, d", calls, [row - row % d * d for row, d in calls], right) == (
+        "Each wrong entry of the result is `locs - locs % d * d`."
+    )
+    tables = [torch.arange(9) * 7 + i for i in range(4)]
+    calls = [(table, 2) for table in tables]
+    got = [t[[0, 5 - i % 2, 8 - i % 2]] for i, t in enumerate(tables)]
+    right = [t[[0, 1, 2 + i % 2]] for i, t in enumerate(tables)]
+    got[0], got[1] = tables[0][[0, 1, 1]], tables[1][[0, 0, 3]]
+    assert (
+        told("table, d", calls, got, right)
+        == "Where it is wrong, each wrong entry of the result is one of `table`, from another place."
+    )
+
+
 def test_which_of_several_results_is_wrong():
     right = [(r, len(r) + i) for i, r in enumerate(RIGHT)]
     assert told("locs, d", CALLS, [(r, n + 1) for r, n in right], right) == (
@@ -126,7 +144,7 @@ def test_a_condition_is_told_if_exactly_the_failing_cases_fulfil_it():
     right = [n for _, n in calls]
     got = [n + 1 if mode == "mixed" else n for mode, n in calls]
     assert told("mode, n", calls, got, right) == (
-        'Where it is wrong, the result is 1 too large. It fails exactly where `mode` is "mixed".'
+        'Where it is wrong, the result is 1 too large. Of the cases drawn those fail where `mode` is "mixed", and no others.'
     )
     got = [n + 1 if mode == "mixed" and n > 1 else n for mode, n in calls]
     assert told("mode, n", calls, got, right) == "Where it is wrong, the result is 1 too large.", "two cases may be chance"

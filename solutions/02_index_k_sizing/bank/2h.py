@@ -544,3 +544,17 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
     tl.store(buf_ptr + (base + slot * DIM)[:, None] + d[None, :], key, mask=ok[:, None])
     scale = tl.load(scale_ptr + tok, mask=ok, other=0.0)
     tl.store(buf_f32_ptr + (base + PAGE_SIZE * DIM) // 4 + slot, scale, mask=ok)
+
+# %% 2h slot-of-token
+# says: The slot was taken from the token's place in the batch; it follows from the loc.
+# asks: In which slot of its page does loc 70 stand, if a page has 64?
+# from: plain
+- page, slot = loc // PAGE_SIZE, loc % PAGE_SIZE
++ page, slot = loc // PAGE_SIZE, token % PAGE_SIZE
+
+# %% 2h scale-pages-of-keys
+# says: The scales are placed as if a page were its keys alone: pages hold scales too.
+# asks: How many floats lie between the scales of slot 0 in two neighbouring pages?
+# from: plain
+- scale_at = (start + PAGE_SIZE * DIM) // 4 + slot
++ scale_at = (page * PAGE_SIZE * DIM + PAGE_SIZE * DIM) // 4 + slot

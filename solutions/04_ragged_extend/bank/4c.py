@@ -341,3 +341,17 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
 def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
     p, e = prefix.split(prefix_lens.tolist()), extend.split(extend_lens.tolist())
     return torch.cat([x for pair in zip(p, e[:1] * len(p)) for x in pair]) if p else prefix.clone()
+
+# %% 4c new-by-prefix-lengths
+# says: The start of the new tokens was moved on by the prefix's length, not by their own.
+# asks: How many new tokens come before those of request 1?
+# family: M15
+def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
+    out = prefix.new_zeros((len(prefix) + len(extend), *prefix.shape[1:]))
+    a = b = 0
+    for p, e in zip(prefix_lens.tolist(), extend_lens.tolist()):
+        out[a + b : a + b + p] = prefix[a : a + p]
+        out[a + b + p : a + b + p + e] = extend[b : b + e]
+        a += p
+        b += p
+    return out

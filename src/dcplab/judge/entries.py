@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from dcplab.judge.numbers import Found
 if TYPE_CHECKING:
     from dcplab.judge.related import Pair
 
+FEW = 4  # entries of which a wrong one may be one by chance
 MOST = 200_000  # values that are looked at
 
 
@@ -111,7 +113,13 @@ def of_entries(pairs: Sequence[Pair], close: float | None) -> Found:
         return None
     sizes = [numbers.of_sizes(p.inputs) for p in pairs]
     value, place = _value(wrong, sizes), _place(pairs, wrong)
-    return ("entries", (place, value)) if value or place else None
+    if (value and value[0] not in ("above", "below")) or (place and place[0] != "all"):
+        return "entries", (place, value)
+    if taken := _taken(pairs, wrong):
+        return taken
+    if value or place:
+        return "entries", (place, value)
+    return ("begins_right", ()) if all(of[0].place > 0 for of in wrong) else None
 
 
 def of_memory(pairs: Sequence[Pair], close: float | None) -> Found:
@@ -119,21 +127,26 @@ def of_memory(pairs: Sequence[Pair], close: float | None) -> Found:
     if _too_many(pairs) or not all(p.got.shape == p.right.shape == p.before.shape for p in pairs):
         return None
     kinds: set[str] = set()
+    every = {"lacks", "extra", "value"}  # what is so in each case
     moved = True
     for p in pairs:
         got, right, before = values(p.got), values(p.right), values(p.before)
-        lacks, extra = [], []
+        lacks, extra, other = [], [], []
         for i in wrong_places(p.got, p.right, close):
             if alike(got[i], before[i], None):
                 lacks.append(right[i])
             elif alike(right[i], before[i], None):
                 extra.append(got[i])
             else:
-                kinds.add("value")
-        kinds |= ({"lacks"} if lacks else set()) | ({"extra"} if extra else set())
+                other.append(got[i])
+        here = {name for name, found in (("lacks", lacks), ("extra", extra), ("value", other)) if found}
+        kinds |= here
+        every &= here
         moved = moved and Counter(lacks) == Counter(extra)
-    if kinds == {"lacks", "extra"}:
-        return ("moved" if moved else "lacks_and_extra"), ()
+    if kinds == {"lacks", "extra"} and moved:
+        return "moved", ()
+    if {"lacks", "extra"} <= every:
+        return "lacks_and_extra", ()
     if kinds == {"value"}:
         found = of_entries(pairs, close)
         return "stored_value", found[1] if found and found[0] == "entries" else ()
@@ -156,6 +169,18 @@ def _value(wrong: Sequence[Sequence[_Entry]], sizes: Sequence[Mapping[str, int]]
     return found or _expression(every, beside, sizes) or numbers.above_or_below([(e.got, e.right) for e, _ in every])
 
 
+def _taken(pairs: Sequence[Pair], wrong: Sequence[Sequence[_Entry]]) -> Found:
+    """Return the argument whose entries stand at all wrong places, each at another's place."""
+    for name in pairs[0].inputs:
+        stores = [p.inputs.get(name) for p in pairs]
+        if not all(isinstance(t, torch.Tensor) and t.dtype == p.right.dtype for t, p in zip(stores, pairs, strict=True)):
+            continue
+        known = [set(values(t)) for t in stores if isinstance(t, torch.Tensor)]
+        if all(len(k) >= FEW and all(e.got in k and e.right in k for e in of) for k, of in zip(known, wrong, strict=True)):
+            return "taken", (name,)
+    return None
+
+
 def _expression(every: Sequence[tuple[_Entry, Mapping[str, int]]], beside: Sequence[str], sizes: Sequence) -> Found:
     """Return the expression of an argument's entry and a size that stands at every wrong place."""
     names = [n for n in sizes[0] if all(n in s for s in sizes)]
@@ -166,7 +191,33 @@ def _expression(every: Sequence[tuple[_Entry, Mapping[str, int]]], beside: Seque
             for sign, of in numbers.OPERATORS.items():
                 if all(of(e.beside[entry], s[name]) == e.got for e, s in every):
                     return "gives", (f"`{entry} {sign} {name}`",)
+        for one, other in itertools.product(names, names):
+            for text, value in _LONGER.items():
+                if all(s[one] and s[other] and value(e.beside[entry], s[one], s[other]) == e.got for e, s in every):
+                    return "gives", (f"`{text.format(a=entry, x=one, y=other)}`",)
     return None
+
+
+# Expressions of an entry and of one or two sizes that people write where a shorter one is right.
+_LONGER: dict[str, Callable[[int, int, int], int]] = {
+    "{a} // {x} % {y}": lambda a, x, y: a // x % y,
+    "{a} % {x} // {y}": lambda a, x, y: a % x // y,
+    "{a} // {x} * {y}": lambda a, x, y: a // x * y,
+    "{a} // {x} // {y}": lambda a, x, y: a // x // y,
+    "{a} * {x} + {y}": lambda a, x, y: a * x + y,
+    "{a} * {x} - {y}": lambda a, x, y: a * x - y,
+    "{a} + {x} * {y}": lambda a, x, y: a + x * y,
+    "({a} + {x}) * {y}": lambda a, x, y: (a + x) * y,
+    "({a} + {x}) // {y}": lambda a, x, y: (a + x) // y,
+    "({a} - {x}) // {y}": lambda a, x, y: (a - x) // y,
+    "({a} + 1) // {x}": lambda a, x, y: (a + 1) // x,
+    "({a} - 1) // {x}": lambda a, x, y: (a - 1) // x,
+    "{a} // {x} + 1": lambda a, x, y: a // x + 1,
+    "({a} + 1) % {x}": lambda a, x, y: (a + 1) % x,
+    "({a} - 1) % {x}": lambda a, x, y: (a - 1) % x,
+    "{a} - {a} % {x} * {y}": lambda a, x, y: a - a % x * y,
+    "{a} - {a} // {x}": lambda a, x, y: a - a // x,
+}
 
 
 def _place(pairs: Sequence[Pair], wrong: Sequence[Sequence[_Entry]]) -> Found:

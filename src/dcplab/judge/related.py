@@ -148,6 +148,8 @@ def _swapped(wrong: Sequence[Mapping[Any, Pair]], close: float | None) -> Relati
 
 
 def _of_pairs(pairs: Sequence[Pair], close: float | None) -> tuple[str, tuple] | None:
+    if any(_is_tensor(p.right) for p in pairs) and any(_is_number(p.right) for p in pairs):
+        pairs = _as_tensors(pairs)
     tell: list[Callable[[Sequence[Pair], float | None], tuple[str, tuple] | None]] = []
     if all(_is_tensor(p.got) and _is_tensor(p.right) for p in pairs):
         if as_other := entries.of_dtypes(pairs):
@@ -158,6 +160,18 @@ def _of_pairs(pairs: Sequence[Pair], close: float | None) -> tuple[str, tuple] |
     else:
         tell = [_of_words]
     return next((found for each in tell if (found := each(pairs, close))), None)
+
+
+def _as_tensors(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs with numbers as tensors of one entry, where a function is called with numbers and with tensors."""
+    either = {name for p in pairs for name, value in p.inputs.items() if _is_tensor(value)}
+    made = []
+    for p in pairs:
+        few = {n: torch.tensor([v]) for n, v in p.inputs.items() if n in either and type(v) is int and abs(v) < 2**63}
+        if few and _is_number(p.got) and _is_number(p.right):
+            p = Pair(torch.tensor([p.got]), torch.tensor([p.right]), {**p.inputs, **few})
+        made.append(p)
+    return made
 
 
 def _of_words(pairs: Sequence[Pair], close: float | None) -> tuple[str, tuple] | None:

@@ -37,6 +37,7 @@ _RELATED = {
     "constant": "{it} is {0}",
     "nan": "{it} is NaN",
     "unchanged": "{it} is that of `{0}`, unchanged",
+    "taken": "each wrong entry of {it} is one of `{0}`, from another place",
     "none": "{it} is None",
     "for_none": "{it} is a value and None is right",
     "for": "{it} is {0} and {1} is right",
@@ -187,7 +188,7 @@ def besides(judgement: Judgement, first: str, names: Sequence[Sequence[str]]) ->
 def of_condition(plain: tuple[str, Any] | None) -> str:
     """Say which cases fail, if it is known."""
     where = plain[1][1] if plain and plain[0] == "related" else None
-    return f"It fails exactly {_of_where(where)}." if where else ""
+    return f"Of the cases drawn those fail {_of_where(where)}, and no others." if where else ""
 
 
 def meaning(judgement: Judgement) -> tuple[str, str] | None:
