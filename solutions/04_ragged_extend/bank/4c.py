@@ -343,7 +343,7 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
     return torch.cat([x for pair in zip(p, e[:1] * len(p)) for x in pair]) if p else prefix.clone()
 
 # %% 4c new-by-prefix-lengths
-# says: The start of the new tokens was moved on by the prefix's length, not by their own.
+# says: The new tokens' start moves on by the prefix's length, not by their own.
 # asks: How many new tokens come before those of request 1?
 # family: M15
 def assemble_ragged(prefix, extend, prefix_lens, extend_lens):

@@ -10,8 +10,8 @@ Pick, in this order:
 (7) two mistakes at once, or one that shows beside another that nobody knows (`judge.made`).
 
 A name must be true before it is frequent. One failing case that the nearest does not explain refutes it. If only two values
-are possible, the wrong one is always the other and agreement proves little, so there is no nearest and no two at once. If
-several fit equally well, each with another sentence, none is told.
+are possible, the wrong one is always the other and agreement proves little: there is no nearest, and two at once are two of the
+bank that agree on every case, on another seed's too. If several fit equally well, each with another sentence, none is told.
 """
 
 from __future__ import annotations
@@ -51,13 +51,15 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
     by_machine = mode == "cpu" and among is None  # a GPU would compile hundreds of kernels
     if by_machine and (made_alike := made.retyped(judgement, bank) or made.single(judgement, bank)):
         return made_alike
-    if whole or two_valued(judgement):
+    if whole:
         return None
-    near = _nearest(judgement, others, mine)
+    either = two_valued(judgement)
+    near = None if either else _nearest(judgement, others, mine)
     if near or not by_machine:
         return near
     first = left if judgement.part.drive else like
-    return made.double(judgement, bank, dict(zip((w.id for w in first), bank(first, mode, None), strict=True)) if first else {})
+    did = bank(first, mode, None) if first else []
+    return made.double(judgement, bank, dict(zip((w.id for w in first), did, strict=True)), pairs_only=either)
 
 
 def _nearest(judgement: Judgement, others: Sequence[tuple[Wrong, Deeds]], mine: Deeds) -> Wrong | None:

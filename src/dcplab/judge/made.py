@@ -8,6 +8,7 @@ two is known, the answer does the same wherever that one shows.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -23,6 +24,8 @@ ASKS = "Which line of yours comes to that?"
 AND_EDITED = "And, in one place, {}."
 AND_MORE = "{} And something else is wrong."
 AND_DTYPE = "{} And its dtype is {}; {} is asked for."
+AND_ELSEWHERE = "{} And in other cases: {}"
+FEW_CASES = 3  # that each of two mistakes explains alone
 FIRST_FEW = 3  # mistakes that are tried with a second one
 AT_ONCE = 4  # edits that run on all cases before the next ones do
 
@@ -41,11 +44,12 @@ def single(judgement: Judgement, bank: Bank) -> Wrong | None:
 
 def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
     """Return the wrong answer of the bank that did the same but for dtypes, or None. If the answer's dtype is a mistake too, it
-    is named. For a kernel there is none: its buffers have their dtypes."""
+    is named. For a kernel there is none: its buffers have their dtypes. A driver takes too long."""
     known = [wrong for wrong, _ in judgement.key.wrong if wrong.outcome == "wrong"]
     close = judgement.part.close
     mine, right = deeds(judgement.trial, close).untyped, _right(judgement).untyped
-    if judgement.drawn.launches or judgement.outcome != "wrong" or not mine or not known:
+    slow = judgement.drawn.launches or judgement.part.drive is not None
+    if slow or judgement.outcome != "wrong" or not mine or not known:
         return None
     did = bank(known, judgement.drawn.mode, None)
     shows = {w.id for w, other in zip(known, did, strict=True) if any(other.untyped.get(n) != right[n] for n in right)}
@@ -56,8 +60,9 @@ def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
     return _with(same[0], "dtype", AND_DTYPE.format(same[0].says, *dtype)) if dtype else same[0]
 
 
-def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds]) -> Wrong | None:
-    """Return two mistakes that together do the same as the answer on every case, or None.
+def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds], pairs_only: bool = False) -> Wrong | None:
+    """Return two mistakes that together do the same as the answer on every case, or None. ``pairs_only``: both are known
+    to the bank.
 
     ``like``: the deeds of wrong answers, by id, that did the same on the shown case at least. Only they can be the first of two
     for a kernel or under a driver, since it takes long to run all of them. A driver, which may start a server a case, takes too
@@ -69,17 +74,20 @@ def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds]) -> Wrong
     known = [wrong for wrong in every if wrong.id in like] if slow else every
     if known and not slow:
         did = dict(zip((w.id for w in known), bank(known, judgement.drawn.mode, None), strict=True))
-    first = _showing(judgement, known, did)[:FIRST_FEW]
+    showing = _showing(judgement, known, did)
+    first = showing[:FIRST_FEW]
     if driven:
-        return _partly(judgement, first, did)
+        return None if pairs_only else _partly(judgement, first, did)
     solution = judgement.key.solution.source
     sources = {wrong.id: program.source for wrong, program in judgement.key.wrong}
     others = [(w.id, f"And: {w.says}", sources[w.id]) for w in every]
     found = _only(list(_agreeing(judgement, list(_pairs(solution, first, sources, others)), bank)))
+    if pairs_only:
+        return found
     if not found and not slow:
         edits = [("edit", AND_EDITED.format(slip.edit), slip.source) for slip in slips(solution, judgement.part.names)]
         found = _only(list(_agreeing(judgement, list(_pairs(solution, first, sources, edits)), bank)))
-    return found or _partly(judgement, first, did)
+    return found or _partly(judgement, first, did) or _split(judgement, showing, did)
 
 
 def _pairs(
@@ -104,6 +112,22 @@ def _partly(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds])
     if len({wrong.says for wrong in fitting}) != 1:
         return None
     return _with(fitting[0], "more", AND_MORE.format(fitting[0].says))
+
+
+def _split(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> Wrong | None:
+    """Return two mistakes of which each failing case shows one, if both explain several."""
+    close, failing = judgement.part.close, [n for n in judgement.failing if n in judgement.alongside]
+    mine = deeds(judgement.trial, close)
+    explained = {w.id: {n for n in failing if agree_on([n], mine, did[w.id], close)} for w in known}
+    fitting: dict[tuple[str, str], tuple[Wrong, Wrong]] = {}
+    for one, other in itertools.combinations(known, 2):
+        a, b = explained[one.id], explained[other.id]
+        if len(a - b) >= FEW_CASES and len(b - a) >= FEW_CASES and len(a | b) == len(failing) and one.says != other.says:
+            fitting[one.says, other.says] = one, other
+    if len(fitting) != 1:
+        return None
+    one, other = next(iter(fitting.values()))
+    return _with(one, f"or-{other.id}", AND_ELSEWHERE.format(one.says, other.says))
 
 
 def _showing(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> list[Wrong]:
