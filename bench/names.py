@@ -1,8 +1,8 @@
-"""How many wrong answers of a file are told which mistake they are, and by whom: people, the machine, or a fact about all cases.
+"""How many wrong answers of a file are told which mistake they are, and by whom: people, the machine, or a fact.
 
-The file holds answers as a bank does: ``# %% 1c a few words``, then the code. What a call needs of another part (5b of 5a, 2d of
-2a) is the course's. Whether what was told is true, only a reader can say: every answer is printed with its first sentence. An
-answer that passes is listed first: it is right, or a gap in the cases.
+The file holds answers as a bank does: ``# %% 1c a few words``, then the code. What a call needs of another part (5b of 5a, 2d
+of 2a) is the course's. Every answer is printed with what it is told: whether that is true, only a reader can say. One that
+passes is right, or a gap in the cases.
 """
 
 import argparse

@@ -391,3 +391,10 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 # asks: What does a rank send of two requests whose prefix is the same one token?
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     return torch.unique_consecutive(prefix_locs[prefix_locs % dcp_size == dcp_rank] // dcp_size)
+
+# %% 4a row-zero-dropped
+# says: Row 0 was dropped: it is a row like any other, and every rank has one.
+# asks: In which row does rank 1 of three keep loc 1?
+def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
+    rows = prefix_locs[prefix_locs % dcp_size == dcp_rank] // dcp_size
+    return rows[rows > 0]

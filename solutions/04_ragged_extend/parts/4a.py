@@ -56,6 +56,7 @@ def _prefix_cases(draw: Draw) -> list[Case]:
             ("two requests whose prefix is the same one token", (ints(shared[:1] * 2), ints([1, 1]), 0, 2)),
             case("a piece that does not start at position 0", [6, 4], 4, 4, draw.int(1, 2), starts=[5, 3]),
             ("loc 0 and its neighbours", (torch.arange(5), ints([2, 3]), 0, 3)),
+            ("row 0 of another rank", (torch.arange(5), ints([2, 3]), 1, 3)),
             case("int32 locs", [7, 1, 4], 4, 3, draw.int(0, 1), torch.int32),
             case("one rank", [4, 3], 4, 1, 0),
             far,

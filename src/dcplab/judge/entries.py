@@ -62,7 +62,7 @@ def of_rows(pairs: Sequence[Pair], close: float | None) -> Found:
             return "shape", ()
         if all(p.got.shape[1:] == p.right.shape[1:] for p in pairs):
             return _of_lengths([(_rows(p.got), _rows(p.right)) for p in pairs])
-        return None
+        return _of_lines(pairs)
     lists = [(_rows(p.got), _rows(p.right)) for p in pairs]
     if all(g == r[::-1] for g, r in lists):
         return "reversed", ()
@@ -74,6 +74,16 @@ def of_rows(pairs: Sequence[Pair], close: float | None) -> Found:
         ordered = all(p.got.dim() == 1 and g == sorted(g) for p, (g, _) in zip(pairs, lists, strict=True))
         return ("sorted" if ordered else "order"), ()
     return None
+
+
+def _of_lines(pairs: Sequence[Pair]) -> Found:
+    """Relate tensors whose last axes alone are of another length."""
+    if any(p.got.shape[:-1] != p.right.shape[:-1] for p in pairs):
+        return None
+    lines = [(g, r) for p in pairs for g, r in zip(_lines(p.got), _lines(p.right), strict=False)]
+    if all(len(g) < len(r) and g == r[: len(g)] for g, r in lines):
+        return "axis_ends_early", ()
+    return ("axis_ends_late", ()) if all(len(g) > len(r) and g[: len(r)] == r for g, r in lines) else None
 
 
 def _of_lengths(lists: Sequence[tuple[list, list]]) -> Found:
@@ -145,6 +155,8 @@ def of_memory(pairs: Sequence[Pair], close: float | None) -> Found:
         moved = moved and Counter(lacks) == Counter(extra)
     if kinds == {"lacks", "extra"} and moved:
         return "moved", ()
+    if len(kinds) > 1 and (found := of_entries(pairs, close)) and found[0] == "taken":
+        return found
     if {"lacks", "extra"} <= every:
         return "lacks_and_extra", ()
     if kinds == {"value"}:
@@ -175,10 +187,16 @@ def _taken(pairs: Sequence[Pair], wrong: Sequence[Sequence[_Entry]]) -> Found:
         stores = [p.inputs.get(name) for p in pairs]
         if not all(isinstance(t, torch.Tensor) and t.dtype == p.right.dtype for t, p in zip(stores, pairs, strict=True)):
             continue
-        known = [set(values(t)) for t in stores if isinstance(t, torch.Tensor)]
-        if all(len(k) >= FEW and all(e.got in k and e.right in k for e in of) for k, of in zip(known, wrong, strict=True)):
+        known = [{_key(v) for v in values(t)} for t in stores if isinstance(t, torch.Tensor)]
+        if max(map(len, known)) < FEW:
+            continue
+        if all(_key(e.got) in k and _key(e.right) in k for k, of in zip(known, wrong, strict=True) for e in of):
             return "taken", (name,)
     return None
+
+
+def _key(value: Any) -> Any:
+    return value if value == value else "NaN"  # one NaN is like another
 
 
 def _expression(every: Sequence[tuple[_Entry, Mapping[str, int]]], beside: Sequence[str], sizes: Sequence) -> Found:

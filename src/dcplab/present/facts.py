@@ -53,6 +53,8 @@ _RELATED = {
     "order_in_rows": "{it} has the right entries in another order within the last axis",
     "empty": "{it} is empty",
     "ends_early": "{it} is right as far as it goes, and ends too early",
+    "axis_ends_early": "{it} is right as far as it goes, and ends too early along its last axis",
+    "axis_ends_late": "{it} begins right and then goes on too far along its last axis",
     "begins_late": "the beginning of {it} is missing, and the rest is right",
     "ends_late": "{it} begins right and then goes on too far",
     "begins_early": "{it} ends right, with too much before it",
