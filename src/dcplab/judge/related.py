@@ -126,7 +126,8 @@ def _parts(case: Case | Launch, got: Any, right: Any, given: Mapping[str, Any]) 
 
 def _of_accesses(records: Sequence[Mapping[str, Any]], right: bool) -> Relation | None:
     """Return the accesses of forbidden memory that every case has. ``right``: the values are."""
-    of = [{_access(event) for event in record.get("events") or ()} for record in records]
+    told = [[e for e in record.get("events") or () if right or e["kind"] != "shares"] for record in records]
+    of = [{_access(event) for event in events} for events in told]
     every = tuple(sorted(set.intersection(*of))) if of else ()
     return Relation("right_but" if right else "touches", every) if every else None
 

@@ -152,7 +152,7 @@ _KINDS = {
 }
 _SIDES = {"before": "before the start of", "past": "past the end of"}
 _SAID = ("none", "kind", "dtype")  # what the sentence on the displayed case says as well
-_LITTLE = ("above", "below", "begins_right", "ends_right", "too_short", "too_long", "wrong", "lacks_and_extra")
+_LITTLE = ("touches", "above", "below", "begins_right", "ends_right", "too_short", "too_long", "wrong", "lacks_and_extra")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
