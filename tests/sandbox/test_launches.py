@@ -31,8 +31,9 @@ def test_a_pointer_before_its_buffer_reaches_only_the_end_of_the_larger_one():
     only = replace(key, part=replace(key.part, cases=lambda draw: [far]))
     assert checking.check(only, key.solution, seed=1).outcome == "passed"
     wrapped = checking.check(only, program("3a-int32-address"), seed=1)
-    # One case cannot tell a loc in 32 bits from an address in 32 bits, so neither is named; and it did store, elsewhere.
-    assert (wrapped.outcome, wrapped.diagnosis) == ("unsafe", None) and "before the start" in wrapped.message
+    # One case cannot tell a loc in 32 bits from an address in 32 bits, so neither is named, and a fact stands there; and it did
+    # store, elsewhere.
+    assert (wrapped.outcome, wrapped.diagnosis) == ("unsafe", "3a-fact") and "before the start" in wrapped.message
 
 
 def test_cases_for_a_gpu_are_left_out_on_a_cpu_and_counted():
