@@ -260,4 +260,4 @@ def _how(status: int, stderr: str) -> str:
     if status < 0:
         return signal.Signals(-status).name
     last = stderr.strip().split("\n")[-1]
-    return last.partition(":")[0] if ":" in last else f"exit status {status}"
+    return last.partition(":")[0] if ":" in last or last.isidentifier() else f"exit status {status}"

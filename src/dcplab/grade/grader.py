@@ -15,9 +15,10 @@ from dcplab.course.catalog import Lab
 from dcplab.course.key import Key
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
-from dcplab.grade.read import Submission, digest_of, read
+from dcplab.grade.read import Submission, digest_of
+from dcplab.grade.reader import Reader
 from dcplab.grade.rows import GradeRow, student_of
-from dcplab.notebook.extract import extract
+from dcplab.notebook.extract import Program
 from dcplab.present import check_result
 from dcplab.reference import References
 
@@ -53,7 +54,8 @@ def grade_all(
     ``workers``: answers that run at a time. The threads of this process only wait for children.
     """
     stop, kept = threading.Event(), References()
-    submitted = [_read(path, keys) for path in found]  # before the first answer runs
+    with Reader() as reader:
+        submitted = [_read(path, keys, reader) for path in found]  # before the first answer runs
     pool = ThreadPoolExecutor(workers)
     try:
         waiting = {
@@ -67,9 +69,9 @@ def grade_all(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _read(path: Path, keys: Keys) -> Submission:
+def _read(path: Path, keys: Keys, reader: Reader) -> Submission:
     try:
-        return read(path, [(name, [key.part.id for key in of], [key.part.entry for key in of]) for name, of in keys.items()])
+        return reader.read(path, {name: {key.part.id: key.part.names for key in of} for name, of in keys.items()})
     except Exception as error:
         return Submission(path, "error", _failed(error))
 
@@ -100,7 +102,7 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     for key in keys[lab]:
         if run.stop.is_set():
             raise CancelledError
-        parts.append(grade_part(key, submission.cells, run.seed, str(path.parent), run.kept))
+        parts.append(grade_part(key, submission.programs[key.part.id], run.seed, run.kept))
     points = float(sum(result.points for result in parts))
     busy = [part.part for part in parts if part.busy and part.outcome == "error"]
     said = [f"Not judged, for the machine was busy: {', '.join(busy)}. --resume tries again."] if busy else []
@@ -112,15 +114,15 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     return GradeRow(**common, status="graded", lab=lab, **more)
 
 
-def grade_part(key: Key, cells: Sequence[str], seed: int, folder: str | None, kept: References | None = None) -> CheckResult:
-    """Check one part of a notebook, given its code cells in document order. The course's own ``parts/`` decides about points.
+def grade_part(key: Key, program: Program, seed: int, kept: References | None = None) -> CheckResult:
+    """Check one part of a notebook, given its program. The course's own ``parts/`` decides about points.
 
     ``kept``: results of the course's own programs in this run. If the checker fails over an answer, only this part is affected,
     and its result says that it was not judged.
     """
     started = time.perf_counter()
     try:
-        return checking.check(key, extract(cells, key.part.names, folder), seed=seed, kept=kept)
+        return checking.check(key, program, seed=seed, kept=kept)
     except CourseError:
         raise  # the checker cannot run at all
     except Exception as error:

@@ -7,7 +7,7 @@ usual: it reads the points from the outputs, writes the gradebook, and makes fee
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
@@ -20,6 +20,9 @@ from dcplab.course import catalog
 from dcplab.course.seeded import fresh_seed
 from dcplab.errors import CourseError
 from dcplab.grade import grader
+from dcplab.grade.reader import Reader, Unread
+from dcplab.grade.slices import Parts
+from dcplab.notebook.extract import Program
 from dcplab.present import check_result
 from dcplab.reference import References
 
@@ -64,6 +67,7 @@ class StaticGrades(NbGraderPreprocessor):
         keys = {f"{key.part.id}-check": key for of in grader.keys_of(catalog.labs()).values() for key in of}
         cells = [cell.source for cell in nb.cells if cell.cell_type == "code"]
         folder = resources.get("metadata", {}).get("path")
+        programs = _cut(cells, {key.part.id: key.part.names for key in keys.values()}, folder)
         for cell in nb.cells:
             if cell.cell_type != "code":
                 continue
@@ -74,7 +78,7 @@ class StaticGrades(NbGraderPreprocessor):
             if key is None:  # an instructor's own cell: not judged here, and without an output it would get full points
                 cell.outputs = [_stream("No part of the course has this check."), _result(0.0)]
                 continue
-            result = grader.grade_part(key, cells, SEED, folder, KEPT)
+            result = grader.grade_part(key, programs[key.part.id], SEED, KEPT)
             if result.busy and result.outcome == "error":  # no score at all, so that the next autograde takes it up again
                 raise CourseError(f"{key.part.id} was not judged: the machine is busy. Run autograde again.")
             worth = float(cell.metadata.nbgrader["points"])
@@ -85,6 +89,14 @@ class StaticGrades(NbGraderPreprocessor):
 
 SANITIZE = [CourseCells, *(step for step in Autograde.sanitize_preprocessors.default_args[0] if step is not DeduplicateIds)]
 AUTOGRADE = [StaticGrades if step is Execute else step for step in Autograde.autograde_preprocessors.default_args[0]]
+
+
+def _cut(cells: Sequence[str], parts: Parts, folder: str | None) -> Mapping[str, Program]:
+    try:
+        with Reader() as reader:
+            return reader.cut(cells, parts, folder)
+    except Unread as error:
+        return {part: Program("", names[0], problem=str(error), unreadable=True) for part, names in parts.items()}
 
 
 def _metadata(name: str, worth: Mapping, solutions: set, source: tuple) -> dict:

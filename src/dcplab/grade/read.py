@@ -18,11 +18,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dcplab.notebook import file
+from dcplab.notebook.extract import Program
 
 UNGRADED = ("missing", "no_notebooks", "empty", "unreadable", "not_a_notebook", "too_big", "unknown_lab", "error")
 LIMIT_BYTES = 256_000_000
@@ -32,7 +33,8 @@ SKIPPED_FOLDERS = {".ipynb_checkpoints", "__pycache__", "node_modules"}
 
 @dataclass(frozen=True)
 class Submission:
-    """One path, as read. ``cells``: the sources of its code cells, in document order."""
+    """One path, as read. ``cells``: the sources of its code cells, in document order. ``programs``: by part, once they are cut
+    out of them (`grade.reader`)."""
 
     path: Path
     status: str  # "graded" also means "to be graded", until grading is done
@@ -40,6 +42,7 @@ class Submission:
     lab: str | None = None
     cells: tuple[str, ...] = ()
     digest: str = ""  # hash of the file's bytes
+    programs: Mapping[str, Program] = field(default_factory=dict)
 
 
 def find(given: Sequence[Path]) -> list[Path]:
@@ -100,6 +103,8 @@ def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequ
         named = path.suffix.lower() == ".ipynb"
         kinds = {"empty": "empty", "text": "unreadable", "json": "unreadable" if named else "not_a_notebook"}
         return Submission(path, kinds.get(error.kind, "not_a_notebook"), str(error))
+    except MemoryError:
+        return Submission(path, "too_big", "Reading it takes too much memory.")
     cells = file.cells(nb)
     if not cells:
         return Submission(path, "empty", "A notebook without a cell.")

@@ -84,6 +84,11 @@ def _read(text: str, number: int) -> tuple[Sequence[Statement], Exception | None
         return (), e.with_traceback(None)
 
 
+def forget() -> None:
+    """Forget the cells that were read: a process that reads many notebooks has room for the next."""
+    _read.cache_clear()
+
+
 def plain_python(text: str) -> str:
     """Return a cell without its magics and shell lines, line numbers kept. Raises SyntaxError if the rest is no Python."""
     text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))  # count lines as the parser does
