@@ -46,8 +46,17 @@ c.Spawner.http_timeout = 120
 HANDED_ON = ("DCPLAB_MODE", "DCPLAB_GPU_TURNS", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
 c.Spawner.environment = {name: os.environ[name] for name in HANDED_ON if name in os.environ} | {
     "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+    "DCPLAB_SEED": lambda spawner: seed_of(spawner.user.name),  # "" unless there is a key
     "DCPLAB_ROOT": lambda spawner: str(checkout_of(spawner.user.name)),  # labs and progress are the learner's own
 }
+
+
+def seed_of(name: str) -> str:
+    """The seed of a learner's own cases in lab 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the same."""
+    from dcplab.grade.seeds import bound
+
+    key = os.environ.get("DCPLAB_SEED_KEY")
+    return str(bound(key=Path(key))(name)) if key else ""
 
 
 def checkout_of(name: str) -> Path:

@@ -52,6 +52,7 @@ def check(
     if judged is None:
         reference = kept.of(key, seed, mode) if kept else Reference(key, draw(key.part, seed, mode))
         judged = judge(program, reference, note) if reference.drawn.cases else judgement.elsewhere(key, program, seed, mode)
+    judged = judgement.held_to(judged, key.own_seed)
     lacks = pool.lacks(mode) if judged.trial is not None else ()
     return check_result.result(judged, modes.versions(), time.perf_counter() - started, lacks)
 

@@ -52,6 +52,21 @@ def graded_by_nbgrader() -> str:
     return os.environ.get("NBGRADER_EXECUTION", "")
 
 
+def own_seed() -> int | None:
+    """Return the seed of the learner's own cases in lab 05, if an instructor gave them one (``DCPLAB_SEED``)."""
+    asked = os.environ.get("DCPLAB_SEED", "")
+    if asked and not asked.isdecimal():
+        raise CourseError(f"DCPLAB_SEED is {asked!r}; it must be a whole number.")
+    return int(asked) if asked else None
+
+
+def seeds_of_learners() -> tuple[Path | None, Path | None]:
+    """Return the table of learners' seeds and the file with the key that makes them, for `nbgrader autograde`
+    (``DCPLAB_SEEDS``, ``DCPLAB_SEED_KEY``). `grade` has options."""
+    table, key = os.environ.get("DCPLAB_SEEDS"), os.environ.get("DCPLAB_SEED_KEY")
+    return Path(table) if table else None, Path(key) if key else None
+
+
 def sandbox() -> str:
     """Return what a diagnosis changes in the walls around an answer (``DCPLAB_SANDBOX``: `sandbox.walls.allowances`), or ""."""
     return os.environ.get("DCPLAB_SANDBOX", "")

@@ -16,7 +16,8 @@ from nbformat.v4 import new_code_cell, new_output
 from dcplab import cli
 from dcplab.author import build, execute, notebook
 from dcplab.course import catalog
-from dcplab.grade import grader
+from dcplab.errors import CourseError
+from dcplab.grade import grader, seeds
 
 OWNER = "def owner_rank(loc, dcp_size):\n    return loc % dcp_size"
 ROW = "def local_row(loc, dcp_size):\n    return loc // dcp_size"
@@ -333,8 +334,8 @@ def seeded(course):
 
 
 def test_two_with_one_seed_are_told(seeded, tmp_path, capsys):
-    seeds = {"ann": 7_000_001, "bob": 7_000_002, "cay": 7_000_001, "dan": 36886, "eva": "True", "fay": -1, "gil": "10**5000"}
-    for name, seed in seeds.items():
+    given = {"ann": 7_000_001, "bob": 7_000_002, "cay": 7_000_001, "dan": 36886, "eva": "True", "fay": -1, "gil": "10**5000"}
+    for name, seed in given.items():
         put(
             tmp_path / "submitted",
             f"{name}/01_tiny/01_tiny.ipynb",
@@ -349,12 +350,74 @@ def test_two_with_one_seed_are_told(seeded, tmp_path, capsys):
         "The same cases, of seed 7000001: ann, cay.",
     ]
     found = {row["student"]: row["parts"][0] for row in json.loads(out.read_text())}
-    assert {name: part["case_seed"] for name, part in found.items()} == seeds | dict.fromkeys(("eva", "fay", "gil"))
+    assert {name: part["case_seed"] for name, part in found.items()} == given | dict.fromkeys(("eva", "fay", "gil"))
     assert "about the cases of seed 7000002, " in found["bob"]["message"]
     assert {part["outcome"] for part in found.values()} == {"passed"}
     read = {line["student"]: line for line in csv.DictReader(table.open(newline=""))}
     assert (read["cay"]["case_seed"], read["cay"]["same_cases_as"]) == ("7000001", "ann")
     assert (read["bob"]["case_seed"], read["bob"]["same_cases_as"], read["gil"]["case_seed"]) == ("7000002", "", "")
+
+
+def test_a_seed_that_is_bound_to_its_learner_makes_a_copied_answer_wrong(seeded, tmp_path, capsys):
+    def hand_in(name, answer):
+        path = f"{name}/01_tiny/01_tiny.ipynb"
+        put(tmp_path / "submitted", path, answered(seeded, _1a=f"def owner_rank():\n    {answer}"))
+
+    key, table, out = tmp_path / "key", tmp_path / "seeds.csv", tmp_path / "rows.json"
+    key.write_text("a key that is long enough\n")
+    assert cli.main(["workshop", "seeds", str(key), "ann", "bob", "cay"]) == 0
+    table.write_text(capsys.readouterr().out)
+    own = {line["student"]: int(line["seed"]) for line in csv.DictReader(table.open(newline=""))}
+    assert own["ann"] == seeds.made_of(b"a key that is long enough", "ann") and len(set(own.values())) == 3
+    hand_in("ann", f"return {own['ann']}")
+    hand_in("bob", f"return {own['ann']}  # copied")
+    hand_in("cay", f"CALLS.append(1)\n    return {own['cay']} if len(CALLS) == 1 else {own['ann']}\nCALLS = []")
+    hand_in("dan", "return 7000001")  # in no table
+
+    def points(*options):
+        assert cli.main(["grade", str(tmp_path / "submitted"), "--seed", "1", "--json", str(out), *options]) == 0
+        return {row["student"]: (row["parts"][0]["outcome"], row["parts"][0]["points"]) for row in json.loads(out.read_text())}
+
+    right, wrong = ("passed", 60.0), ("wrong", 0.0)
+    by_table = points("--seeds", str(table))
+    assert by_table == {"ann": right, "bob": wrong, "cay": wrong, "dan": right}
+    rows = {row["student"]: row for row in json.loads(out.read_text())}
+    assert f"your own cases are those of seed {own['bob']}" in " ".join(rows["bob"]["parts"][0]["message"].split())
+    assert "No seed is bound to its student" in rows["dan"]["message"] and rows["bob"]["own_seed"] == own["bob"]
+    assert points("--seed-key", str(key), "--resume") == {**by_table, "dan": wrong}  # dan's row is judged anew
+    assert set(points().values()) == {right}
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("name,seed\nann,1\n", "the columns student and seed"),
+        ("student,seed\nann,x\n", "a whole number"),
+        ("student,seed\nann,1\nann,2\n", "twice"),
+        ("student,seed\nann,-1\n", "not in 0"),
+    ],
+)
+def test_a_table_of_seeds_that_says_nothing_is_refused(tmp_path, text, says):
+    (tmp_path / "seeds.csv").write_text(text)
+    with pytest.raises(CourseError, match=says):
+        seeds.bound(tmp_path / "seeds.csv")
+
+
+def test_a_short_key_is_refused(tmp_path):
+    (tmp_path / "key").write_text("secret\n")
+    with pytest.raises(CourseError, match="has 6 bytes"):
+        seeds.bound(key=tmp_path / "key")
+
+
+def test_a_learner_who_was_given_a_seed_has_its_cases(monkeypatch, tmp_path):
+    from dcplab import investigate
+
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path))
+    drawn = investigate.seed()
+    monkeypatch.setenv("DCPLAB_SEED", "7000001")
+    assert investigate.seed() == 7_000_001
+    monkeypatch.delenv("DCPLAB_SEED")
+    assert investigate.seed() == drawn != 7_000_001
 
 
 def test_a_lab_handed_in_under_another_s_name_is_said(tmp_path, solved):

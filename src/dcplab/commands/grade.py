@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 HELP = "grade notebooks (for instructors)"
@@ -25,6 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the rows as JSON while they come; - is stdout")
     parser.add_argument("--csv", metavar="FILE", type=Path, help="write the points of each part as CSV")
     parser.add_argument("--feedback", metavar="DIR", type=Path, help="write a page of feedback for each notebook")
+    parser.add_argument("--seeds", metavar="FILE", type=Path, help="whose cases in lab 05 are whose: a CSV with student, seed")
+    parser.add_argument("--seed-key", metavar="FILE", type=Path, help="or made of each student's id with the key in this file")
     parser.add_argument("--resume", action="store_true", help="keep the rows that --json FILE already has for unchanged files")
 
 
@@ -32,9 +35,10 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.course import catalog
     from dcplab.course.seeded import fresh_seed
     from dcplab.errors import CourseError
-    from dcplab.grade import grader, read, rows
+    from dcplab.grade import grader, read, rows, seeds
     from dcplab.present import progress_line
 
+    bound = seeds.bound(args.seeds, args.seed_key)
     grader.refuse_diagnosis()
     if args.j < 0:
         raise CourseError(f"-j {args.j} is no number of answers; give 1 or more.")
@@ -44,13 +48,13 @@ def run(args: argparse.Namespace) -> int:
     for target in filter(None, (args.csv, pages, args.json if args.json != "-" else None)):
         rows.check_writable(Path(target))
     earlier = _earlier(Path(args.json)) if args.resume else {}
-    seeds = {row["seed"] for row in earlier.values()}
-    seed = args.seed if args.seed is not None else seeds.pop() if len(seeds) == 1 else fresh_seed()
+    drawn = {row["seed"] for row in earlier.values()}
+    seed = args.seed if args.seed is not None else drawn.pop() if len(drawn) == 1 else fresh_seed()
     labs = catalog.labs()
     keys = grader.keys_of(labs)
     out = sys.stderr if args.json == "-" else sys.stdout
     found = read.find(args.paths)
-    kept = {i: row for i, path in enumerate(found) if (row := _unchanged(earlier.get(str(path)), path, seed))}
+    kept = {i: row for i, path in enumerate(found) if (row := _unchanged(earlier.get(str(path)), path, seed, bound))}
     todo = [i for i in range(len(found)) if i not in kept]
     print(f"{len(found)} path{'s' * (len(found) != 1)} to grade, seed {seed}.", file=out, flush=True)
     if kept:
@@ -60,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         with progress_line.line("done", len(found), len(kept)) as say:
             graded = grader.grade_all(
-                [found[i] for i in todo], keys, seed, side_by_side, lambda path: say(f"{path.name[:50]} ...")
+                [found[i] for i in todo], keys, seed, side_by_side, lambda path: say(f"{path.name[:50]} ..."), bound
             )
             for place, new in graded:
                 finished[todo[place]] = new.to_json()
@@ -141,10 +145,10 @@ def _earlier(path: Path) -> dict[str, dict]:
         raise CourseError(f"{path} is not a list of rows that `grade --json` wrote ({type(error).__name__}).") from error
 
 
-def _unchanged(row: dict | None, path: Path, seed: int) -> dict | None:
+def _unchanged(row: dict | None, path: Path, seed: int, bound: Callable[[str | None], int | None]) -> dict | None:
     from dcplab.grade import read
 
-    if row is None or row["seed"] != seed or not path.is_file():
+    if row is None or row["seed"] != seed or row.get("own_seed") != bound(row["student"]) or not path.is_file():
         return None
     if any(part.get("busy") for part in row["parts"]):  # the machine was; it may have time now
         return None

@@ -1,8 +1,11 @@
-"""For a workshop's instructor. `board` shows who is at which part, who is stuck, and which misconceptions are about."""
+"""For a workshop's instructor. `board` shows who is at which part, who is stuck, and which misconceptions are about; `seeds`
+prints each student's seed for lab 05."""
 
 from __future__ import annotations
 
 import argparse
+import csv
+import sys
 import time
 from pathlib import Path
 
@@ -17,14 +20,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     board.add_argument("--lab", metavar="NN", action="append", default=[], help="only this lab (may be repeated)")
     board.add_argument("--anonymous", action="store_true", help="no names: for the projector")
+    seeds = actions.add_parser("seeds", help="each student's seed for lab 05, as the CSV that grade --seeds reads")
+    seeds.add_argument("key", metavar="KEY", type=Path, help="the file with the key that grade --seed-key reads")
+    seeds.add_argument("students", metavar="STUDENT", nargs="+", help="their ids, as nbgrader and the hub have them")
     board.add_argument("--watch", type=float, metavar="S", help="draw it again every S seconds, until Ctrl-C")
 
 
 def run(args: argparse.Namespace) -> int:
     from dcplab.course import catalog
     from dcplab.errors import CourseError
-    from dcplab.grade import board
+    from dcplab.grade import board, seeds
 
+    if args.action == "seeds":
+        of = seeds.bound(key=args.key)
+        csv.writer(sys.stdout).writerows([("student", "seed"), *((student, of(student)) for student in args.students)])
+        return 0
     if not args.folder.is_dir():
         raise CourseError(f"{args.folder} is no folder; give the one that holds the learners' state folders.")
     if args.watch is not None and not args.watch > 0:

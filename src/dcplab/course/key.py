@@ -20,6 +20,7 @@ def _no_others(part: str) -> Program:
 class Key:
     """A part's solution and starter as programs, and its bank of wrong answers.
 
+    ``own_seed``: the seed of the learner's own cases, if it is known (`Part.seed_of`).
     ``others``: the names that the lab's other parts ask for, each with its part's id. ``solve(part)`` gives its
     solution.
     """
@@ -31,6 +32,7 @@ class Key:
     wrong: Sequence[tuple[Wrong, Program]] = field(default=())
     others: Mapping[str, str] = field(default_factory=dict)
     solve: Callable[[str], Program] = _no_others
+    own_seed: int | None = None
 
     def bank(self, outcome: str) -> list[tuple[Wrong, Program]]:
         """Return the wrong answers of this part that must get ``outcome``."""

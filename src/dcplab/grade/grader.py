@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from dcplab.errors import CourseError
 from dcplab.grade.read import Submission, digest_of
 from dcplab.grade.reader import Reader
 from dcplab.grade.rows import GradeRow, student_of
+from dcplab.grade.seeds import Bound, of_nobody
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result
 from dcplab.reference import References
@@ -28,12 +29,13 @@ Keys = Mapping[str, Sequence[Key]]  # a lab's name -> the keys of its parts, in 
 
 @dataclass(frozen=True)
 class GradingRun:
-    """State that the notebooks of one grading run share: the seed, results of the course's own programs, and the signal to
-    stop."""
+    """State that the notebooks of one grading run share: the seed, results of the course's own programs, the signal to
+    stop, and who has which cases."""
 
     seed: int
     kept: References = field(default_factory=References)
     stop: threading.Event = field(default_factory=threading.Event)
+    bound: Bound = of_nobody
 
 
 def refuse_diagnosis() -> None:
@@ -47,10 +49,16 @@ def keys_of(labs: Sequence[Lab]) -> Keys:
 
 
 def grade_all(
-    found: Sequence[Path], keys: Keys, seed: int, workers: int = 1, started: Callable[[Path], None] = lambda path: None
+    found: Sequence[Path],
+    keys: Keys,
+    seed: int,
+    workers: int = 1,
+    started: Callable[[Path], None] = lambda path: None,
+    bound: Bound = of_nobody,
 ) -> Iterator[tuple[int, GradeRow]]:
     """Yield (place in ``found``, row) for each path, in order of completion. All get the same seed.
 
+    ``bound``: the seed of each student's own cases.
     ``workers``: answers that run at a time. The threads of this process only wait for children.
     """
     stop, kept = threading.Event(), References()
@@ -59,7 +67,7 @@ def grade_all(
     pool = ThreadPoolExecutor(workers)
     try:
         waiting = {
-            pool.submit(_grade_one, submission, keys, GradingRun(seed, kept, stop), started): place
+            pool.submit(_grade_one, submission, keys, GradingRun(seed, kept, stop, bound), started): place
             for place, submission in enumerate(submitted)
         }
         for future in as_completed(waiting):
@@ -93,7 +101,9 @@ def _failed(error: Exception) -> str:
 def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     """Return the row of one submission."""
     path = submission.path
-    common: dict[str, Any] = dict(path=str(path), student=student_of(path.absolute()), seed=run.seed, digest=submission.digest)
+    student = student_of(path.absolute())
+    own = run.bound(student)
+    common: dict[str, Any] = dict(path=str(path), student=student, seed=run.seed, digest=submission.digest, own_seed=own)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
     worth = float(sum(key.part.points for key in keys.get(lab or "", ())))
     if submission.status != "graded" or lab is None:
@@ -102,10 +112,13 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     for key in keys[lab]:
         if run.stop.is_set():
             raise CancelledError
-        parts.append(grade_part(key, submission.programs[key.part.id], run.seed, run.kept))
+        own_key = replace(key, own_seed=own)
+        parts.append(grade_part(own_key, submission.programs[key.part.id], run.seed, run.kept))
     points = float(sum(result.points for result in parts))
     busy = [part.part for part in parts if part.busy and part.outcome == "error"]
     said = [f"Not judged, for the machine was busy: {', '.join(busy)}. --resume tries again."] if busy else []
+    if run.bound is not of_nobody and own is None and any(key.part.seed_of for key in keys[lab]):
+        said.append("No seed is bound to its student: whose cases it is about was not held against anything.")
     if (named := next((name for name in keys if name in (path.stem, path.absolute().parent.name)), lab)) != lab:
         said.append(f"It holds {lab}, and was handed in as {named}.")
     if digest_of(path) != submission.digest:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
@@ -16,10 +17,11 @@ from nbgrader.converters import Autograde
 from nbgrader.preprocessors import DeduplicateIds, Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
+from dcplab import settings
 from dcplab.course import catalog
 from dcplab.course.seeded import fresh_seed
 from dcplab.errors import CourseError
-from dcplab.grade import grader
+from dcplab.grade import grader, seeds
 from dcplab.grade.reader import Reader, Unread
 from dcplab.grade.slices import Parts
 from dcplab.notebook.extract import Program
@@ -67,6 +69,7 @@ class StaticGrades(NbGraderPreprocessor):
         keys = {f"{key.part.id}-check": key for of in grader.keys_of(catalog.labs()).values() for key in of}
         cells = [cell.source for cell in nb.cells if cell.cell_type == "code"]
         folder = resources.get("metadata", {}).get("path")
+        own = seeds.bound(*settings.seeds_of_learners())(resources.get("nbgrader", {}).get("student"))
         programs = _cut(cells, {key.part.id: key.part.names for key in keys.values()}, folder)
         for cell in nb.cells:
             if cell.cell_type != "code":
@@ -78,7 +81,7 @@ class StaticGrades(NbGraderPreprocessor):
             if key is None:  # an instructor's own cell: not judged here, and without an output it would get full points
                 cell.outputs = [_stream("No part of the course has this check."), _result(0.0)]
                 continue
-            result = grader.grade_part(key, programs[key.part.id], SEED, KEPT)
+            result = grader.grade_part(replace(key, own_seed=own), programs[key.part.id], SEED, KEPT)
             if result.busy and result.outcome == "error":  # no score at all, so that the next autograde takes it up again
                 raise CourseError(f"{key.part.id} was not judged: the machine is busy. Run autograde again.")
             worth = float(cell.metadata.nbgrader["points"])

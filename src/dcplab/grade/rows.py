@@ -31,10 +31,11 @@ class GradeRow:
     message: str = ""
     seed: int | None = None
     digest: str = ""
+    own_seed: int | None = None  # the seed of the student's own cases, if it was known
 
     def to_json(self) -> dict:
         """Return the row's entry in ``--json`` (listed in `docs/grading.md`): points and parts, the lab, the student, a
-        sentence, the seed, and the file's digest."""
+        sentence, the seed, the file's digest, and the seed of the student's own cases if it was known."""
         return {
             "path": self.path,
             "status": self.status,
@@ -46,6 +47,7 @@ class GradeRow:
             "message": self.message,
             "seed": self.seed,
             "digest": self.digest,
+            "own_seed": self.own_seed,
         }
 
 

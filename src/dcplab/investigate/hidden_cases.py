@@ -18,6 +18,7 @@ import random
 from dataclasses import dataclass
 
 from dcplab import progress as progress_file
+from dcplab import settings
 from dcplab.engine import scenario
 from dcplab.engine.backend import Monitor
 from dcplab.engine.configurator import ServerConfig
@@ -72,7 +73,10 @@ class RecordedRun:
 
 
 def learner_seed() -> int:
-    """Return the seed of this learner's cases. The first call makes it and keeps it in the progress file."""
+    """Return the seed of this learner's cases: the one that an instructor gave them, else their own. The first call makes that
+    and keeps it in the progress file."""
+    if (given := settings.own_seed()) is not None:
+        return given
     known = progress_file.part(*KEPT).get("seed")
     if isinstance(known, int):
         return known

@@ -30,6 +30,7 @@ class Judgement:
     * "checker": the checker itself failed (``says`` has the reason)
     * "does_not_load": the program raised before the first case
     * "refused": Triton's compiler refused the kernel (``refusal``)
+    * "other_seed": it is about the cases of another learner (``says`` names the seed that is this learner's)
     * "no_kernel": what was launched is not what the source says (``says``: "made" if no kernel is in it, else "other")
     * "busy": the machine kept the answer, or the course's own programs, from working
     """
@@ -85,16 +86,23 @@ class Judgement:
     @property
     def share(self) -> float:
         """Return the share of the points for an answer that did not pass."""
-        return 1 - len(self.failing) / len(self.verdicts) if self.part.by_case and self.outcome == "wrong" else 0.0
+        whole = self.part.by_case and self.outcome == "wrong" and self.why != "other_seed"
+        return 1 - len(self.failing) / len(self.verdicts) if whole else 0.0
 
     @property
     def case_seed(self) -> int | None:
         """Return the learner's own seed that an answer names, if its part is about one; else None."""
-        if self.part.seed_of is None or self.why not in ("passed", "failed"):
+        if self.why not in ("passed", "failed", "other_seed"):
             return None
+        return next((n for n in self.named_seeds if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**63), None)
+
+    @property
+    def named_seeds(self) -> list[Any]:
+        """Return what an answer names as its learner's own seed, case by case."""
+        if self.part.seed_of is None or self.trial is None:
+            return []
         records = self.trial.records.values()
-        named = (self.part.seed_of(r["returned"]) for r in records if "raised" not in r and "returned" in r)
-        return next((n for n in named if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**63), None)
+        return [self.part.seed_of(r["returned"]) for r in records if "raised" not in r and "returned" in r]
 
 
 def not_run(key: Key, program: Program, seed: int, mode: str) -> Judgement | None:
@@ -159,6 +167,13 @@ def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] |
     if refusal:
         return replace(judgement, outcome="crashed", why="refused", refusal=refusal, shown=None)
     return replace(judgement, compiled=for_a_gpu)
+
+
+def held_to(judgement: Judgement, seed: int | None) -> Judgement:
+    """The judgement of an answer whose learner's own seed is known: about other cases it is wrong. None: it is not known."""
+    if seed is None or judgement.why not in ("passed", "failed") or all(named == seed for named in judgement.named_seeds):
+        return judgement
+    return replace(judgement, outcome="wrong", why="other_seed", says=str(seed), shown=None, wrong=None, plain=None)
 
 
 def no_kernel(judgement: Judgement, says: str) -> Judgement:
