@@ -35,6 +35,7 @@ from dcplab.sandbox.kernels.decorators import is_kernel
 from dcplab.sandbox.kernels.grid_order import backwards
 from dcplab.sandbox.kernels.interpreter_limits import watched
 from dcplab.sandbox.walls import enclose as walls
+from dcplab.sandbox.walls import namespaces
 
 RECORD_LIMIT = 64 << 20
 
@@ -48,6 +49,8 @@ def main(job_fd: int, result_fd: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits["processor_s"], limits["processor_s"] + 5))  # a signal; then the end
     resource.setrlimit(resource.RLIMIT_NOFILE, (limits["open_files"],) * 2)
+    if namespaces.counted_apart():
+        resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"],) * 2)
     if job["mode"] == "cpu":
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
     builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may expect
