@@ -3,6 +3,7 @@
 import ast
 import itertools
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from dcplab.course import catalog, lab_source
 from dcplab.course.drawn import draw
 from dcplab.course.model import Case
 from dcplab.course.seeded import Draw
-from dcplab.engine import harness, learner_ops
+from dcplab.engine import harness, learner_ops, ops
 from dcplab.engine.harness import serve
 from dcplab.errors import CourseError
 from dcplab.investigate import diagnose_by_rule, records
@@ -74,7 +75,7 @@ def test_the_solution_says_what_one_rank_says(dcp_size, mixed, draft):
         given = dict(new=6, chunk=13, mixed=mixed, draft=draft)
         one, many = serve(rounds, dcp_size=1, **given), serve(rounds, dcp_size=dcp_size, high=high, paths=solved(), **given)
         assert many["tokens"] == one["tokens"]
-        assert (many["died"], many["apart"], many["early"], many["large"]) == ("", 0, 0, 0)
+        assert (many["died"], many["apart"], many["early"], many["large"], many["off"]) == ("", 0, 0, 0, 0)
         assert many["lost"] == {"ckv": 0, "index_k": 0}
         assert many["keys"][0] == many["keys"][1]
 
@@ -97,6 +98,44 @@ def test_what_is_lost_is_counted():
     out = serve([[[0, 1, 2, 3, 1]]], 6, 2, paths={"decode": forgetful})
     # Five words are stored by decode steps (the last one never is), each on one rank; both ranks read before any write.
     assert out["lost"] == {"ckv": 5 * harness.LAYERS, "index_k": 0} and out["early"] == 5 * harness.LAYERS * 2
+
+
+def merged_as(base, outs, lses):
+    top = lses.max(0).values
+    weight = base ** (lses - torch.where(top == ops.MINUS_INF, 0.0, top))
+    total = weight.sum(0)
+    out = (weight[..., None] * outs.float()).sum(0) / total.clamp(min=1e-30)[..., None]
+    return out, top + total.log2()
+
+
+@pytest.mark.parametrize("base, seen", [(2.0, False), (math.e, True), (10.0, True)])
+def test_the_base_of_the_merge_is_seen_though_every_word_is_right(base, seen):
+    rounds = [[[0, *range(1, 20), 5, 6], [0, *range(30, 60), 40, 41]]]
+    with ops.using(merge_lse=lambda outs, lses: merged_as(base, outs, lses)):
+        many = serve(rounds, 6, 3, draft=2, paths=solved())
+    assert many["tokens"] == serve(rounds, 6, 1, draft=2)["tokens"]
+    assert (many["off"] > 0) == seen
+
+
+OWN_MERGE = """
+import torch
+
+def merged(step, parts):
+    outs, lses = (step.all_gather(list(each)) for each in zip(*parts))
+    weight = torch.exp2(lses - lses.max(0).values)
+    out = (weight[..., None] * outs).sum(0) / weight.sum(0)[..., None]
+    return [out] * len(step.ranks)
+"""
+
+
+@pytest.mark.parametrize("power, outcome", [("exp2", "passed"), ("exp", "wrong")])
+def test_a_wiring_that_merges_by_another_base_is_told_so(power, outcome):
+    program = LAB.key("5a").solution
+    assert "step.merge(parts)" in program.source
+    own = program.source.replace("step.merge(parts)", "merged(step, parts)") + OWN_MERGE.replace("exp2", power)
+    found = checked("5a", replace(program, source=own))
+    assert found.outcome == outcome, found.message + found.detail
+    assert outcome == "passed" or "weighs 2 to the power of its LSE" in found.message
 
 
 def test_typed_spaces_name_a_wiring_s_first_misuse():

@@ -109,8 +109,7 @@ lab.check("5a")
 #
 # That it is fast. A real path captures a CUDA graph, overlaps the merge with the next projection, and splits heads over
 # ranks. And on a CPU the operations are the torch twins of the kernels, unless yours are kernels: then they run in the
-# interpreter. Nor that the LSE has the right base: here one key has nearly all the weight, and any base picks it. 3e checks
-# the base, and the servers of 5c to 5e have a head with weights of three to one that needs it.
+# interpreter.
 # </details>
 
 # %% [markdown]

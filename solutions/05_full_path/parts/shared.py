@@ -79,6 +79,11 @@ def said_otherwise(case: Case, got: dict, expected: dict) -> str | None:
         return "Every word is right, but outputs are larger than any stored row: attention is a mean of rows."
     if got["early"]:
         return f"Every word is right, but {got['early']} times a rank read before it had stored the tokens of the step."
+    if got["off"]:
+        return (
+            f"Every word is right, but {got['off']} outputs hold their rows in wrong shares: each rank's part weighs 2 to the "
+            "power of its LSE."
+        )
     if got["kept"] != expected["kept"]:
         mine, right = (f"{kept} of {proposed}" for kept, proposed in (got["kept"], expected["kept"]))
         return f"All words are right, but {mine} of the draft's guesses are kept; with one rank it is {right}."
@@ -106,6 +111,8 @@ def served_rows(case: Case, got: Any, expected: Any) -> Table:
         rows.append(("", "", "outputs larger than any row", str(got["large"]), "0", "differs"))
     if isinstance(got, dict) and got["early"]:
         rows.append(("", "", "reads before the write", str(got["early"]), "0", "differs"))
+    if isinstance(got, dict) and got["off"]:
+        rows.append(("", "", "outputs with rows in wrong shares", str(got["off"]), "0", "differs"))
     locs = "high" if options.get("high") else "low"
     more = "".join(f", {k} {options[k]}" for k in ("chunk", "draft") if options.get(k)) + (
         ", mixed" if "mixed" in options else ""

@@ -35,6 +35,7 @@ class ServerConfig:
     topk: int = 64
     index_heads: int = 3
     witness: bool = True  # False: all heads find
+    veto: bool = True  # what a layer found is dropped where its witness is off
     context_len: int = 0  # longest request, in tokens; 0: as long as the pool
     max_requests: int = 8
     chunk: int = 256  # tokens of extend in one step, over all requests

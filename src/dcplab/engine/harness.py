@@ -44,6 +44,7 @@ class Tally:
     early: int = 0  # reads of a rank, of either kind, before it had stored this step's tokens
     lost: Counter[str] = field(default_factory=Counter)  # by kind of pool: tokens out of place after a step, per layer and rank
     large: int = 0  # outputs that no mean of stored rows can be
+    off: int = 0  # outputs of a layer, per rank and token, whose witness brought rows in other shares than it must
 
 
 @dataclass
@@ -87,6 +88,7 @@ def _counted(path: Wiring, tally: Tally) -> Wiring:
         for rank in ranks:
             tally.lost.update(_lost(rank))
         tally.large += sum(int((out[..., :SIGNS].abs() > 1 + SLACK).any()) for out in outs)
+        tally.off += sum(_off(rank, out) for rank, out in zip(ranks, outs, strict=True))
         return outs
 
     return counted
@@ -102,6 +104,10 @@ def _lost(rank: RankStep) -> dict[str, int]:
     there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.page_size)
     other = (there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)
     return {"ckv": int((rows != rank.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
+
+
+def _off(rank: RankStep, out: torch.Tensor) -> int:
+    return int(rank.shared.model.doubted(out, rank.worker.activations, rank.layer).sum())
 
 
 def serve(
@@ -130,7 +136,7 @@ def serve(
 
     Returns ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
     rank 0's is taken), ``died`` (the reason why the server died, or ""), and the `Tally` of the given paths: ``keys`` (of
-    decode and verify: read, selected), ``early``, ``lost``, ``large``.
+    decode and verify: read, selected), ``early``, ``lost``, ``large``, ``off``.
     """
     tally = {role: Tally() for role in ROLES}
     wired = replace(backend.STANDARD, **{role: _counted(path, tally[role]) for role, path in (paths or {}).items()})
@@ -169,6 +175,7 @@ def _answered(engine: Engine, rounds: Rounds, new: int, mixed: bool, tally: Mapp
         "early": sum(t.early for t in tally.values()),
         "lost": {kind: sum(t.lost[kind] for t in tally.values()) for kind in KINDS},
         "large": sum(t.large for t in tally.values()),
+        "off": sum(t.off for t in tally.values()),
     }
 
 
@@ -201,9 +208,9 @@ def _server(
         page_size=page_size,
         dcp_size=dcp_size,
         layers=LAYERS,
-        heads=16 if real else 1,
-        index_heads=32 if real else 1,
-        witness=False,  # `Tally` has what it would see, and says it in other words than "wrong"
+        heads=16 if real else 2,
+        index_heads=32 if real else 3,
+        veto=False,  # `Tally.off` counts what the witness sees, so that it is said in other words than "wrong"
         topk=8,  # far fewer than a prompt has tokens: where all are selected, their order does not show
         chunk=chunk,
         mixed=mixed,

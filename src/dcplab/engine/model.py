@@ -96,7 +96,7 @@ class Model:
 
     def __init__(self, config: ServerConfig, layers: int, words: int, device: torch.device, salt: int = 0):
         self.layers, self.heads, self.index_heads, self.dtype = layers, config.heads, config.index_heads, config.dtype
-        self.witness = config.witness
+        self.witness, self.veto = config.witness, config.witness and config.veto
         self.codes = signs(torch.arange(words, device=device), salt=1)
         self.bases = signs(torch.arange(4 * layers, device=device) + 4096 * salt, salt=3).view(layers, 4 * CODE)
         if not salt:
@@ -188,10 +188,16 @@ class Model:
         brought = self._found(out, s, self.layers - 1)[picked, WORD]
         return (brought + RESIDUAL * s.word[picked]) @ self.codes.t() / CODE
 
+    def doubted(self, out: torch.Tensor, s: Activations, layer: int) -> torch.Tensor:
+        """Attention output ``[T, H, 512]`` of a layer -> bool ``[T]``: the witness did not bring what it must."""
+        brought = out[:, -1, PLACE].float() * self.bases[layer, PLACE]
+        off = brought - (OWN * s.own + EARLIER * s.earlier)
+        return ~(off.abs() < TOLERANCE).all(-1)
+
     def _found(self, out: torch.Tensor, s: Activations, layer: int) -> torch.Tensor:
-        """The finding heads' mean ``[T, 512]`` in plain codes; zeros where the witness did not bring what it must."""
-        plain = out.float() * self.bases[layer]
-        if not self.witness:
-            return plain.mean(1)
-        off = plain[:, -1, PLACE] - (OWN * s.own + EARLIER * s.earlier)
-        return plain[:, :-1].mean(1) * (off.abs() < TOLERANCE).all(-1, keepdim=True)
+        """The finding heads' mean ``[T, 512]`` in plain codes; zeros where the witness has a veto and is off."""
+        heads = out[:, :-1] if self.witness else out
+        plain = heads.float().mean(1) * self.bases[layer]
+        if not self.veto:
+            return plain
+        return plain.masked_fill(self.doubted(out, s, layer)[:, None], 0.0)
