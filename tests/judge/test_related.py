@@ -139,6 +139,13 @@ def test_memory_is_held_against_what_stood_there(got, says):
     assert found == f"Where it is wrong, {says}"
 
 
+def test_values_that_belong_to_another_place_are_told():
+    before, right = torch.zeros(8, dtype=torch.int64), torch.tensor([11, 12, 13, 14, 15, 0, 0, 0])
+    got = [torch.tensor(row) for row in ([11, 12, 12, 0, 15, 0, 0, 0], [11, 11, 13, 14, 15, 0, 14, 0])]
+    found = told("kv", [(before,)] * 2, [{0: g} for g in got], [{0: right}] * 2, writes=(0,))
+    assert found == "Where it is wrong, each wrong value that was stored in `kv` belongs to another place of it."
+
+
 def test_a_condition_is_told_if_exactly_the_failing_cases_fulfil_it():
     calls = [(mode, n) for mode in ("decode", "extend", "mixed") for n in (1, 2, 3)]
     right = [n for _, n in calls]

@@ -138,7 +138,7 @@ def of_memory(pairs: Sequence[Pair], close: float | None) -> Found:
         return None
     kinds: set[str] = set()
     every = {"lacks", "extra", "value"}  # what is so in each case
-    moved = True
+    moved, elsewhere = True, all(p.right.dtype not in (torch.uint8, torch.bool) for p in pairs)  # bytes are alike by chance
     for p in pairs:
         got, right, before = values(p.got), values(p.right), values(p.before)
         lacks, extra, other = [], [], []
@@ -152,13 +152,19 @@ def of_memory(pairs: Sequence[Pair], close: float | None) -> Found:
         here = {name for name, found in (("lacks", lacks), ("extra", extra), ("value", other)) if found}
         kinds |= here
         every &= here
+        belongs = {_key(r) for r, b in zip(right, before, strict=True) if not alike(r, b, None)}
+        elsewhere = elsewhere and len(belongs) >= FEW and all(_key(v) in belongs for v in (*extra, *other))
         moved = moved and Counter(lacks) == Counter(extra)
     if kinds == {"lacks", "extra"} and moved:
         return "moved", ()
+    if elsewhere and kinds & {"extra", "value"}:
+        return "misplaced", ()
     if len(kinds) > 1 and (found := of_entries(pairs, close)) and found[0] == "taken":
         return found
     if {"lacks", "extra"} <= every:
         return "lacks_and_extra", ()
+    if kinds == {"lacks", "value"} <= every:
+        return "lacks_and_value", ()
     if kinds == {"value"}:
         found = of_entries(pairs, close)
         return "stored_value", found[1] if found and found[0] == "entries" else ()

@@ -67,6 +67,8 @@ _RELATED = {
     "too_short": "{it} has too few entries",
     "too_long": "{it} has too many entries",
     "moved": "the right values are stored in {it}, at wrong places",
+    "misplaced": "each wrong value that was stored in {it} belongs to another place of it",
+    "lacks_and_value": "some of what belongs into {it} is missing, and some is wrong",
     "lacks_and_extra": "{it} lacks some of what belongs there, and has something where nothing belongs",
     "stored_lacks": "what is stored in {it} is right, but some of it is missing",
     "stored_extra": "all that belongs into {it} is there, and more is stored where nothing belongs",
@@ -152,7 +154,18 @@ _KINDS = {
 }
 _SIDES = {"before": "before the start of", "past": "past the end of"}
 _SAID = ("none", "kind", "dtype")  # what the sentence on the displayed case says as well
-_LITTLE = ("touches", "above", "below", "begins_right", "ends_right", "too_short", "too_long", "wrong", "lacks_and_extra")
+_LITTLE = (
+    "touches",
+    "above",
+    "below",
+    "begins_right",
+    "ends_right",
+    "too_short",
+    "too_long",
+    "wrong",
+    "lacks_and_extra",
+    "lacks_and_value",
+)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
