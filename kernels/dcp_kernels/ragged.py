@@ -3,7 +3,7 @@
 Spaces: shards are indexed by (rank, row of the padded shard), the result by ragged index ``cu_seqlens_k[request] + offset``,
 where the offset counts from the prefix's start. Request i fills ``ceil((len + start % D) / D)`` rows of every rank's shard;
 position p lies in shard ``p % D``, in row ``p // D - start // D`` of the request's rows; rows that hold no token are garbage
-and are not read.
+and are not read. A request without a prefix fills none here; upstream's gather has one garbage row for it where start % D > 0.
 Contract: exercises 4b and 4c; upstream's ``all_gather_kv_cache_for_dcp`` followed by ``all_gather_kv_cache_for_mha_extend``.
 """
 

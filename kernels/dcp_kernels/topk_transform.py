@@ -88,6 +88,8 @@ def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) ->
 
     topk_pos: positions ``[rows, k]``, int32 or int64, -1 padded. req_of_row: ``[rows]``, a row of the table each.
     req_to_token: locs ``[requests, longest]``. Result: locs ``[rows, k]`` in the dtype of ``topk_pos``, which must hold them.
+    Every pair must be in the table: ``0 <= req_of_row < requests``, ``topk_pos < longest``. The kernel does not look (a check
+    would make the CPU wait for the GPU) and reads whatever lies there; shapes and dtypes are checked.
     """
     return _transform(topk_to_paged_kernel, topk_pos, req_of_row, req_to_token, 2)
 
@@ -95,7 +97,9 @@ def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) ->
 def topk_to_ragged(topk_pos: Tensor, req_of_row: Tensor, cu_seqlens_k: Tensor) -> Tensor:
     """Selected positions to ragged indices: ``cu_seqlens_k[req_of_row[row]] + position``.
 
-    topk_pos: positions ``[rows, k]``, int32 or int64, -1 padded. req_of_row: ``[rows]``. cu_seqlens_k: ``[requests + 1]``.
+    topk_pos: positions ``[rows, k]``, int32 or int64, -1 padded. req_of_row: ``[rows]``, ``0 <= req_of_row < requests``, which
+    the kernel does not look at. cu_seqlens_k: ``[requests + 1]``. A position past its request's last is no error: it is an
+    index of the next request.
     Result: ragged indices ``[rows, k]`` in the dtype of ``topk_pos``.
     """
     return _transform(topk_to_ragged_kernel, topk_pos, req_of_row, cu_seqlens_k, 1)

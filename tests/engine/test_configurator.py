@@ -19,6 +19,14 @@ def test_the_incidents_index_k():
     assert c.index_k_slots(**REPORT, defects={"index_k_short"}) == 3_646_016, "448 slots, (D-1)*P, are missing"
 
 
+@pytest.mark.parametrize("page_size", [4, 16, 64])
+def test_upstreams_pages_of_index_k_are_as_many_where_the_page_divides_the_size(page_size):
+    for size in range(4 * page_size, 7 * page_size):
+        upstream = (size + page_size + 1) // page_size
+        ours = c.index_k_slots(size, page_size, 8, defects={"index_k_size"}) // page_size
+        assert ours - upstream == (0 < size % page_size < page_size - 1)
+
+
 def test_the_drafts_rows():
     assert c.draft_rows(16, 4, 4) == 80 == index_spaces.largest_loc(16, 4, 4) + 1
     assert c.draft_rows(16, 4, 4, {"draft_page"}) == 68

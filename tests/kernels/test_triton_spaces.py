@@ -105,6 +105,13 @@ def test_values_beyond_int32(device):
     assert topk_transform.topk_to_ragged(pos, req, cu).tolist() == [[2**40 + 1, 2**40, -1]]
 
 
+@pytest.mark.parametrize("position, request_", [(4, 0), (0, 3)])
+def test_the_oracle_refuses_what_the_paged_transform_must_not_be_given(position, request_):
+    table = torch.arange(12).view(3, 4)
+    with pytest.raises(IndexError):
+        reference.topk_to_paged(torch.tensor([[position]]), torch.tensor([request_]), table)
+
+
 @pytest.mark.parametrize("rank,size", [(-1, 2), (2, 2), (0, 0)])
 def test_a_rank_outside_its_group_is_refused(device, rank, size):
     locs = torch.tensor([[1]], device=device)

@@ -22,7 +22,10 @@ def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tens
 
 
 def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) -> Tensor:
-    """Positions ``[rows, k]`` to locs: ``req_to_token[req_of_row[row], position]``, -1 stays -1. Dtype of ``topk_pos``."""
+    """Positions ``[rows, k]`` to locs: ``req_to_token[req_of_row[row], position]``, -1 stays -1. Dtype of ``topk_pos``.
+
+    IndexError for a position or a request outside the table, which the kernel must not be given.
+    """
     here = topk_pos >= 0
     if topk_pos.numel() == 0:
         return torch.empty_like(topk_pos)

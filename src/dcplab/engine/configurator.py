@@ -103,7 +103,11 @@ def pool_page_size(page_size: int, scale: int) -> int:
 
 
 def index_k_slots(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
-    """Slots of the target's index-K, a multiple of ``page_size``: a slot for every loc, unless a defect says otherwise."""
+    """Slots of the target's index-K, a multiple of ``page_size``: a slot for every loc, unless a defect says otherwise.
+
+    The defects round up to whole pages; upstream's ``IndexKeyCache`` has ``(C + P + 1) // P`` of them: as many where P divides
+    C (and is not 1), one fewer for nearly every other C. Upstream aligns C first.
+    """
     if "index_k_size" in defects:
         need = size + page_size
     elif "index_k_short" in defects:

@@ -116,8 +116,16 @@ ALL = (
         "local-inference-lab/vllm#72",
         _drafting,
     ),
-    Defect("index_k_half_pages", "pages of P in the indexer's table are read as pages of P / 2", "guqiong96/Lvllm#109"),
-    Defect("ranks_rotated", "each rank reads c-KV at the rows of the next rank's locs", "TensorRT-LLM#18259"),
+    Defect(
+        "index_k_half_pages",
+        "pages of P in the indexer's table are read as pages of P / 2",
+        "guqiong96/Lvllm#109, where the slots to be written were computed so",
+    ),
+    Defect(
+        "ranks_rotated",
+        "each rank reads c-KV at the rows of the next rank's locs",
+        "after TensorRT-LLM#18259, where a batch's rows of the block table were rotated against their lengths",
+    ),
     Defect("positions_as_rows", "positions are read as rows of c-KV, on every rank", "vllm#54541"),
 )
 NAMES = tuple(d.name for d in ALL)
