@@ -156,8 +156,7 @@ def _attempt(
 def _joined(first: Trial, then: Trial, begun: int) -> Trial:
     """Return one Trial of two: ``then`` began with the case ``begun``."""
     records = first.records | {begun + i: record for i, record in then.records.items()}
-    said = {"stdout": first.stdout + then.stdout, "stderr": first.stderr + then.stderr}
-    return replace(then, records=records, **said)
+    return replace(then, records=records, stdout=first.stdout + then.stdout, stderr=first.stderr + then.stderr)
 
 
 def _dealt(

@@ -14,6 +14,8 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 from dcplab.paths import PACKAGES
 
@@ -44,7 +46,7 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
     here, mine = os.getpid(), str(scratch)
     busy = False
 
-    def hook(event: str, args: tuple) -> None:
+    def hook(event: str, args: tuple[Any, ...]) -> None:
         nonlocal busy
         # Cheap tests come first: reading an attribute of a frame may itself be audited.
         if busy or not (event in _FILES or event in _PROCESSES or event == "import" or event.startswith(_WATCHED)):
@@ -65,7 +67,8 @@ def install(scratch: Path, forbidden: Sequence[str], may_import: Sequence[str]) 
             if (refusal := _import(name, may_import)) and _by_answer(mine):
                 raise Refused(refusal)
 
-    builtins.input = sys.breakpointhook = bdb.Bdb.set_trace = nobody_answers
+    for place, name in ((builtins, "input"), (sys, "breakpointhook"), (bdb.Bdb, "set_trace")):
+        setattr(place, name, nobody_answers)
     sys.addaudithook(hook)
     sys.meta_path.insert(0, Finder)
     for name in list(sys.modules):  # a loaded module is not looked up again, and is an attribute of its package
@@ -79,7 +82,7 @@ _PROCESS = re.compile(r"/proc/(\d+)(?:/|$)")
 _WATCHED = ("socket.", "ctypes.", "os.kill", "gc.get_", "signal.pthread_kill")
 
 
-def within(path: str | bytes | os.PathLike, folders: Sequence[str]) -> bool:
+def within(path: str | bytes | os.PathLike[str], folders: Sequence[str]) -> bool:
     """Return True if a path is, or lies in, one of the folders (real paths)."""
     real = os.path.realpath(os.fsdecode(path))
     return any(real == folder or real.startswith(folder + os.sep) for folder in folders)
@@ -93,7 +96,9 @@ def _of_another(real: str, mine: str) -> bool:
     return process is not None and process[1] != _ME
 
 
-def _refusal(event: str, args: tuple, closed: tuple[str, ...], may_import: Sequence[str], here: int, mine: str) -> str | None:
+def _refusal(
+    event: str, args: tuple[Any, ...], closed: tuple[str, ...], may_import: Sequence[str], here: int, mine: str
+) -> str | None:
     if event in _FILES:
         for path in args[:2]:
             if isinstance(path, str | bytes | os.PathLike):
@@ -128,7 +133,7 @@ def _import(name: str, may_import: Sequence[str]) -> str | None:
 def _by_answer(scratch: str) -> bool:
     """Return True if the nearest caller outside the standard library is the answer. Triton may start ptxas, an answer may
     not."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
         if not (name.startswith(_STDLIB) and not any(part in name for part in _LIBRARY)) and name != __file__:

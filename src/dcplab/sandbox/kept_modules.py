@@ -38,8 +38,8 @@ def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], hides: Sequ
         importlib.import_module(_WIRINGS).take_out(hides)
     kept = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in PACKAGES}
     for module in kept.values():  # Triton reads a kernel's source when it is first launched
-        if module.__name__.startswith("dcp_kernels") and getattr(module, "__file__", None):
-            linecache.getlines(module.__file__)
+        if module.__name__.startswith("dcp_kernels") and (source := getattr(module, "__file__", None)):
+            linecache.getlines(source)
     sys.meta_path.insert(0, _Kept(kept))
 
 

@@ -28,7 +28,7 @@ def notes() -> list[tuple[str, int]]:
     return new
 
 
-def _as_it_is(model: Callable | None = None, **_: Any) -> Callable:
+def _as_it_is(model: Callable[..., Any] | None = None, **_: Any) -> Callable[..., Any]:
     _noted.append(("compile", 0))
     return model if model is not None else lambda f: f
 
@@ -39,13 +39,13 @@ def _interpret() -> None:
 
     run, rewrite = autotuner.Autotuner.run, interpreter.InterpretedFunction.rewrite
 
-    def in_its_first_configuration(self, *args, **kwargs):
+    def in_its_first_configuration(self: Any, *args: Any, **kwargs: Any) -> Any:
         if len(self.configs) > 1:
             _noted.append(("configurations", len(self.configs)))
             self.configs = self.configs[:1]
         return run(self, *args, **kwargs)
 
-    def knowing_its_constexprs(self):
+    def knowing_its_constexprs(self: Any) -> Any:
         # The interpreter compiles its copy with annotations as text, and recognises only the text "tl.constexpr".
         copy = rewrite(self)
         names = [name for name, kind in self.fn.__annotations__.items() if _meant(kind, self.fn) is tl.constexpr]

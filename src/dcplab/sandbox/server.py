@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 from dcplab import paths, settings
 from dcplab.sandbox import compiled_kernels
@@ -36,7 +37,8 @@ def main(fd: int, mode: str) -> None:
     children: dict[int, socket.socket] = {}
     while True:
         links = {link.fileno(): pid for pid, link in children.items()}
-        ready, _, _ = select.select([control, wake_read, *children.values()], [], [])
+        waits: list[Any] = [control, wake_read, *children.values()]
+        ready, _, _ = select.select(waits, [], [])
         for source in ready:
             if source is control:
                 if not _fork_one(control, children, (wake_read, wake_write)):

@@ -198,7 +198,7 @@ def records(data: bytes, key: bytes) -> tuple[list[dict[str, Any]], bool]:
     credit."""
     from dcplab import codec  # imports torch; a command starts the server before that
 
-    found, at = [], 0
+    found, at = list[dict[str, Any]](), 0
     while at < len(data):
         if data[at : at + 16] != key:
             return found, True

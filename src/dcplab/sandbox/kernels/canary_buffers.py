@@ -57,13 +57,14 @@ class CanaryBuffers:
                 name, byte = before, first
             else:
                 name, byte = after, last
+            assert name is not None  # a band has a buffer on one side at least
             start, end = self.spans[name]
             width = self.dtypes[name].itemsize
             found.append(report("store", name, (byte - start) // width, (end - start) // width, len(changed)))
         return found
 
 
-def _pattern(end: int, device, start: int = 0) -> torch.Tensor:
+def _pattern(end: int, device: torch.device | str, start: int = 0) -> torch.Tensor:
     """Return bytes ``start`` to ``end`` of the canary. Its period is a prime, so a copy of a band at another place does not
     pass."""
     skip = start % PERIOD
@@ -72,7 +73,7 @@ def _pattern(end: int, device, start: int = 0) -> torch.Tensor:
     return tiles[skip : skip + end - start]
 
 
-def _tiles(device, count: int) -> torch.Tensor:
+def _tiles(device: torch.device | str, count: int) -> torch.Tensor:
     """Return some periods of the canary."""
     return ((torch.arange(PERIOD, device=device) * 131 + 89) % 251 + 2).to(torch.uint8).repeat(count)
 

@@ -60,7 +60,7 @@ def compile_launch(kernel: Any, case: Mapping[str, Any]) -> None:
     triton.compile(source, target=GPUTarget("cuda", int(TARGET.removeprefix("sm_")), 32), options=options)
 
 
-def _kinds(arguments: Sequence[tuple], buffers: Mapping[str, torch.Tensor]) -> list[tuple[str, Any]]:
+def _kinds(arguments: Sequence[tuple[Any, ...]], buffers: Mapping[str, torch.Tensor]) -> list[tuple[str, Any]]:
     """Return the kinds of a launch's positional arguments: ``("type", "*i64")`` for a buffer, else ``("value", value)``."""
     return [
         ("value", value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dcplab.errors import CourseError
 
@@ -88,9 +89,9 @@ def changed(allowed: Allowances, asked: str) -> Allowances:
             allowed = replace(allowed, without=(*allowed.without, name.removeprefix("no-")))
         elif name in _LISTS and value.startswith("-"):
             left = tuple(path for path in getattr(allowed, _LISTS[name]) if path != value[1:])
-            allowed = replace(allowed, **{_LISTS[name]: left})
+            allowed = _with(allowed, name, left)
         elif name in _LISTS and value:
-            allowed = replace(allowed, **{_LISTS[name]: (*getattr(allowed, _LISTS[name]), value)})
+            allowed = _with(allowed, name, (*getattr(allowed, _LISTS[name]), value))
         else:
             raise CourseError(f"DCPLAB_SANDBOX has {word!r}; it takes off, no-landlock, no-seccomp, read=PATH and the like.")
     return allowed
@@ -99,3 +100,8 @@ def changed(allowed: Allowances, asked: str) -> Allowances:
 def there(patterns: Sequence[str]) -> list[str]:
     """Return the paths that exist of these patterns."""
     return [path for pattern in patterns for path in (glob.glob(pattern) if "*" in pattern else [pattern])]
+
+
+def _with(allowed: Allowances, name: str, paths: tuple[str, ...]) -> Allowances:
+    changes: dict[str, Any] = {_LISTS[name]: paths}
+    return replace(allowed, **changes)

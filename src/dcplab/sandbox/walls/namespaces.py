@@ -74,9 +74,13 @@ def _refused(own_proc: bool) -> str:
                 os._exit(255)
         return os.waitstatus_to_exitcode(os.waitpid(tried, 0)[1])
 
+    def leave_and_mount() -> None:
+        _leave(True)
+        os._exit(errno_of(_mount_proc))
+
     if number := errno_of(lambda: _leave(own_proc)):
         return f"unshare: {os.strerror(number)}"
-    number = errno_of(lambda: (_leave(True), os._exit(errno_of(_mount_proc)))) if own_proc else 0
+    number = errno_of(leave_and_mount) if own_proc else 0
     return f"/proc: {os.strerror(number)}" if number else ""
 
 
