@@ -11,7 +11,7 @@ land in another one. A tensor descriptor masks its own accesses, so the guard se
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,17 @@ def report(op: str, buffer: str, element: int, size: int, lanes: int) -> dict[st
     return {"kind": "outside", "op": op, "buffer": buffer, "element": element, "size": size, "lanes": lanes}
 
 
+Program = tuple[int, ...]  # its place in the grid
+Lanes = tuple[np.ndarray, np.ndarray]
+
+
 class Guard:
     """Knows the buffers that a kernel may touch, and notes all other accesses (``events``)."""
 
     def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record"):
         if mode not in ("record", "raise"):
             raise ValueError(f"mode is {mode!r}; it must be 'record' or 'raise'")
-        self.mode, self.events = mode, []
+        self.mode, self.events = mode, list[dict[str, Any]]()
         self.names = list(buffers)
         self.tensors = list(buffers.values())
         if bad := [n for n, t in buffers.items() if not t.is_contiguous() or t.device.type != "cpu"]:
@@ -62,7 +66,7 @@ class Guard:
         made.handle.data = np.array([int(self.starts[i]) - before * like.element_size()], dtype=np.uint64)
         return made
 
-    def admit(self, op: str, program: tuple, addresses: np.ndarray, mask: np.ndarray, nbytes: int) -> tuple:
+    def admit(self, op: str, program: Program, addresses: np.ndarray, mask: np.ndarray, nbytes: int) -> Lanes:
         """``(real addresses, lanes whose memory is here)``; reports those that ``mask`` has active outside every buffer."""
         seen = np.asarray(addresses, dtype=np.uint64)
         i = self._space(seen)
@@ -80,7 +84,7 @@ class Guard:
         nearest = (addresses + np.uint64(SPACE // 2)) // np.uint64(SPACE)
         return np.clip(nearest.astype(np.int64) - 1, 0, len(self.names) - 1)
 
-    def _report(self, op: str, program: tuple, addresses: np.ndarray, which: np.ndarray) -> None:
+    def _report(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray) -> None:
         for i in np.unique(which):
             mine = [int(a) - int(self.starts[i]) for a in addresses[which == i]]
             width = self.tensors[i].element_size()
@@ -101,7 +105,7 @@ def sentence(event: Mapping[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def guarded(guard: Guard):
+def guarded(guard: Guard) -> Iterator[Guard]:
     """Pass every load, store and atomic of the interpreter through ``guard`` while open."""
     from triton import language as tl
     from triton.runtime import interpreter
@@ -110,25 +114,25 @@ def guarded(guard: Guard):
     names = ("create_masked_load", "create_masked_store", "create_atomic_rmw", "create_atomic_cas")
     plain = {name: getattr(builder, name) for name in names}
 
-    def admit(op, self, pointers, mask):
+    def admit(op: str, self: Any, pointers: Any, mask: Any) -> tuple[Any, Any]:
         width = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         active = np.broadcast_to(np.asarray(mask, dtype=bool), np.shape(pointers.data))
         real, inside = guard.admit(op, tuple(self.grid_idx), pointers.data, active, width)
         return interpreter.TensorHandle(real, pointers.dtype), interpreter.TensorHandle(active & inside, tl.int1)
 
-    def load(self, pointers, mask, other, *rest, **more):
+    def load(self: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **more: Any) -> Any:
         real, active = admit("load", self, pointers, mask.data)
         return plain["create_masked_load"](self, real, active, other, *rest, **more)
 
-    def store(self, pointers, value, mask, *rest, **more):
+    def store(self: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **more: Any) -> Any:
         real, active = admit("store", self, pointers, mask.data)
         return plain["create_masked_store"](self, real, value, active, *rest, **more)
 
-    def rmw(self, op, pointers, value, mask, *rest, **more):
+    def rmw(self: Any, op: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **more: Any) -> Any:
         real, active = admit("atomic", self, pointers, mask.data)
         return plain["create_atomic_rmw"](self, op, real, value, active, *rest, **more)
 
-    def cas(self, pointers, *rest, **more):
+    def cas(self: Any, pointers: Any, *rest: Any, **more: Any) -> Any:
         real, active = admit("atomic", self, pointers, True)
         if not active.data.all():  # it has no mask to turn a lane off with
             raise OutOfBounds("an atomic_cas outside the buffers")

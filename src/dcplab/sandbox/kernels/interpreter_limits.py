@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from dcplab.course.trial import LOGIC
 
 
 @contextlib.contextmanager
-def watched(casts: bool = True):
+def watched(casts: bool = True) -> Iterator[list[tuple[str, str]]]:
     """Collect ``(kind, dtype)`` of each kind of wrong operation while open: "arithmetic", "cast", or "logic" (without a dtype).
     Yields the list.
 
@@ -30,37 +32,37 @@ def watched(casts: bool = True):
         if (kind, dtype) not in seen:
             seen.append((kind, dtype))
 
-    def wrap(owner, name, watch):
+    def wrap(owner: Any, name: str, watch: Callable[..., None]) -> None:
         plain = getattr(owner, name, None)
         if plain is None:  # another release of Triton lacks it; watch the rest
             return
 
-        def watching(self, *args, **kwargs):
+        def watching(self: Any, *args: Any, **kwargs: Any) -> Any:
             watch(*args)
             return plain(self, *args, **kwargs)
 
         undo.append((owner, name, plain))
         setattr(owner, name, watching)
 
-    def arithmetic(*operands):
+    def arithmetic(*operands: Any) -> None:
         for x in operands:
             if _is_small(getattr(x, "dtype", None)):
                 note("arithmetic", _name(x.dtype))
 
-    def cast(source, target, *_):
+    def cast(source: Any, target: Any, *_: Any) -> None:
         if casts and _is_small(target) and not _is_small(source.dtype):
             note("cast", _name(target))
 
-    def reduce(values):
+    def reduce(values: Any) -> None:
         for x in values if isinstance(values, tuple) else (values,):
             if _is_small(getattr(x, "dtype", None)):
                 note("arithmetic", _name(x.dtype))
 
-    def truth(kind, *more):
+    def truth(kind: Any, *more: Any) -> None:
         put(kind, *more)
         plain = kind.__bool__  # the interpreter's own, there for this launch
 
-        def asked(self):
+        def asked(self: Any) -> Any:
             asks = sys._getframe(1).f_globals.get("__name__", "")
             if self.handle.data.size != 1 and not asks.startswith("triton."):  # Triton's own load asks `if mask and other`
                 note(LOGIC, "")
@@ -84,10 +86,10 @@ def watched(casts: bool = True):
             setattr(owner, name, plain)
 
 
-def _is_small(dtype) -> bool:
+def _is_small(dtype: Any) -> bool:
     name = _name(dtype)
     return name == "bf16" or name.startswith("fp8")
 
 
-def _name(dtype) -> str:
+def _name(dtype: Any) -> str:
     return str(getattr(dtype, "scalar", dtype))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from markupsafe import Markup
 
@@ -104,10 +105,12 @@ class View:
 class Live:
     """Base of the live views. A subclass makes its controls and ``box``, and defines how controls show a state."""
 
+    box: Any  # the ipywidgets box, which a subclass makes
+
     def __init__(self, owner: View):
         import ipywidgets as w
 
-        self.owner = owner
+        self.owner: Any = owner  # a subclass's own View
         self.busy = False
         self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
         self.figure = figure_widget(owner.scenes.scene(owner.state))

@@ -114,7 +114,7 @@ class _Live(live.Live):
 
     def show(self, state: MatrixState) -> Picture:
         picture = super().show(state)
-        self.list.value = matrix_scene.listed(picture.surprises)
+        self.list.value = matrix_scene.listed(matrix_scene.surprises(state))
         return picture
 
 
