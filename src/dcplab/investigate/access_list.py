@@ -38,7 +38,7 @@ class SeenAccess:
 class Recorder:
     """Notes accesses: ``attach`` it to a server that watches, and ``seen`` grows while the server runs."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.seen: list[SeenAccess] = []
 
     def attach(self, engine: Engine) -> None:
