@@ -30,6 +30,7 @@ BROWSER_ARGS = (
 
 
 CHROMIUM = next(filter(None, map(shutil.which, doctor.CHROMIUM)), None)  # the system's: playwright's own download is not used
+DRAWING = ":is(.dcplab-drawn > svg, .js-plotly-plot .main-svg)"  # of a live view: our own SVG, or a plot
 NEEDED = [
     pytest.mark.browser,
     pytest.mark.slow,

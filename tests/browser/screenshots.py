@@ -31,7 +31,7 @@ def shoot_live(it: desk.Desk, text: str, name: str) -> None:
     cell = it.find(text)
     it.run(it.find("lab.start"))
     it.run(cell)
-    it.cell(cell).locator(".dcplab-live .js-plotly-plot .main-svg").first.wait_for()
+    it.cell(cell).locator(f".dcplab-live {desk.DRAWING}").first.wait_for()
     shoot(it, cell, name)
 
 
@@ -43,7 +43,7 @@ def shoot_checks(it: desk.Desk, lab: catalog.Lab) -> None:
     it.run("check-1c")
     shoot(it, "answer-1c", "wrong_answer.png")
     table = it.find("viz.owner_table")
-    it.cell(table).locator(".dcplab-live .js-plotly-plot .main-svg").first.wait_for()
+    it.cell(table).locator(f".dcplab-live {desk.DRAWING}").first.wait_for()
     shoot(it, table, "owner_table.png")
     it.theme("JupyterLab Dark")
     shoot(it, table, "owner_table_dark.png")

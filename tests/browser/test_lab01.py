@@ -6,7 +6,7 @@ One sitting, in order: `./course test` keeps a file's tests in one worker.
 import json
 
 import pytest
-from desk import NEEDED, plain
+from desk import DRAWING, NEEDED, plain
 
 from dcplab.course import catalog, lab_source
 
@@ -49,7 +49,7 @@ def test_what_is_saved_is_small_and_holds_no_widget_state(sitting):
 def test_a_slider_moved_by_keyboard_changes_sentence_table_and_figure(sitting, shots):
     cell = sitting.cell(sitting.find("viz.owner_table"))
     live = cell.locator(".dcplab-live")
-    live.locator(".js-plotly-plot .main-svg").first.wait_for()
+    live.locator(DRAWING).first.wait_for()
     live.locator(".jp-Collapse-header, .p-Collapse-header, .lm-Collapse-header, .jupyter-widget-Collapse-header").first.click()
     table = live.locator("table").first
     table.wait_for()
@@ -57,7 +57,7 @@ def test_a_slider_moved_by_keyboard_changes_sentence_table_and_figure(sitting, s
     sitting.shot(shots / "03_owner_table.png")
 
     def seen() -> tuple[str, str, str]:
-        figure = live.locator(".js-plotly-plot .main-svg").first.inner_html()
+        figure = live.locator(DRAWING).first.inner_html()
         return live.locator("[role=status]").inner_text(), table.inner_html(), figure
 
     before = seen()

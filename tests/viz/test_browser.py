@@ -38,7 +38,7 @@ def test_pictures_in_jupyterlab(labs, theme):
         page = book.page
         book.theme(f"JupyterLab {theme.title()}")
         book.run_all()
-        page.locator(f"{LIVE} .js-plotly-plot").wait_for(timeout=120_000)
+        page.locator(f"{LIVE} {desk.DRAWING}").wait_for(timeout=120_000)
         sentence = page.locator(f"{LIVE} [role=status]")
         assert sentence.inner_text().startswith("Loc 21: owner r1 (21 % 4), row 5")
 
@@ -75,7 +75,7 @@ def test_pictures_in_jupyterlab(labs, theme):
         assert "> 22" in page.locator(f"{LIVE} table").inner_text()
 
         # A bad value is a sentence, and the picture stays.
-        figure = page.locator(f"{LIVE} .js-plotly-plot")
+        figure = page.locator(f"{LIVE} {desk.DRAWING}")
         outlined = book.settled(figure)
         page.locator(f"{LIVE} input[type=number]").first.fill("0")
         page.keyboard.press("Tab")
@@ -88,9 +88,16 @@ def test_pictures_in_jupyterlab(labs, theme):
         alert.wait_for(state="detached", timeout=30_000)
 
         # A click on a cell selects it.
-        place = page.locator(f"{LIVE} .js-plotly-plot .nsewdrag").first.bounding_box()
+        place = page.locator(f"{LIVE} {desk.DRAWING}").first.bounding_box()
         cell = _middle_of_loc(34)
         assert after(lambda: page.mouse.click(place["x"] + cell[0], place["y"] + cell[1])).startswith("Loc 34:")
+
+        # So does Enter on a cell that the arrows led to; the cell keeps the focus when the picture is drawn anew.
+        page.wait_for_function("document.activeElement.dataset.loc === '34'", timeout=30_000)
+        page.keyboard.press("ArrowLeft")
+        reached = page.evaluate("document.activeElement.dataset.loc")
+        assert reached != "34" and after(lambda: page.keyboard.press("Enter")).startswith(f"Loc {reached}:")
+        page.wait_for_function("loc => document.activeElement.dataset.loc === loc", arg=reached, timeout=30_000)
 
         # A list keeps its arrows, and no letter deletes the cell.
         page.locator(f"{LIVE} select").first.focus()

@@ -66,7 +66,7 @@ class Live:
         colour = self.status.evaluate("e => getComputedStyle(e).color")
         assert palette.contrast(_hex(colour), _hex(behind)) >= 4.5, (colour, behind)
         assert (palette.luminance(_hex(behind)) < 0.1) == (name == "dark")
-        picture = self.box.locator(".js-plotly-plot .main-svg").first.bounding_box()
+        picture = self.box.locator(desk.DRAWING).first.bounding_box()
         panel = self.page.locator(".jp-NotebookPanel").first.bounding_box()
         assert picture["x"] + picture["width"] <= panel["x"] + panel["width"], "the picture is wider than the notebook"
         self.book.shot(shot)
@@ -79,7 +79,7 @@ def opened(labs, name: str):
     notebook = folder / f"{name}.ipynb"
     with desk.sitting(url.replace("watermark.ipynb", notebook.name), notebook, height=1500) as book:
         book.run_all()
-        book.page.locator(".dcplab-live .js-plotly-plot").wait_for(timeout=120 * desk.SECOND)
+        book.page.locator(f".dcplab-live {desk.DRAWING}").first.wait_for(timeout=120 * desk.SECOND)
         assert not book.page.locator(".dcplab-static").is_visible()
         yield Live(book)
         book.page.keyboard.press("Escape")

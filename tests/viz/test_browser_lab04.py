@@ -38,7 +38,7 @@ def test_workspace_in_jupyterlab(tmp_path_factory, shots):
         nbformat.write(book, notebook)
         with desk.served(notebook) as url, desk.sitting(url, notebook, height=1700) as sitting:
             sitting.run_all()
-            sitting.page.locator(".dcplab-live .js-plotly-plot").wait_for(timeout=120 * desk.SECOND)
+            sitting.page.locator(f".dcplab-live {desk.DRAWING}").first.wait_for(timeout=120 * desk.SECOND)
             assert not sitting.page.locator(".dcplab-static").is_visible()
             go_through(Live(sitting), shots)
             sitting.page.keyboard.press("Escape")
@@ -90,5 +90,5 @@ def go_through(live: Live, shots: Path) -> None:
     state = workspace_state.with_use(workspace_state.with_cached(workspace_state.with_token(state, 1, 2), 0), "position")
     loc = state.requests[0].locs[3]
     x, y = next(b.middle for b in workspace_scene.scene(state).boxes if b.loc == loc)
-    place = live.box.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
+    place = live.box.locator(desk.DRAWING).first.bounding_box()
     assert live.after(lambda: live.page.mouse.click(place["x"] + x, place["y"] + y)).startswith("A3 'hides'.")

@@ -74,7 +74,7 @@ class Part:
 
 def test_the_matrix_by_keyboard(book, shots):
     part = Part(book, 1)
-    part.box.locator(".js-plotly-plot").wait_for(timeout=120 * desk.SECOND)
+    part.box.locator(desk.DRAWING).first.wait_for(timeout=120 * desk.SECOND)
     assert not part.cell.locator(".dcplab-static").is_visible()
     assert "18 servers, none of which has run yet" in part.says() and part.button("stop").is_disabled()
     part.press("run")
@@ -91,7 +91,7 @@ def test_the_matrix_by_keyboard(book, shots):
     part.press("next surprise")
     part.until("none, above: you said right, and it is silent")
     assert part.box.locator("li").count() == 12
-    picture = part.box.locator(".js-plotly-plot .main-svg").first.bounding_box()
+    picture = part.box.locator(desk.DRAWING).first.bounding_box()
     panel = part.page.locator(".jp-NotebookPanel").first.bounding_box()
     assert picture["x"] + picture["width"] <= panel["x"] + panel["width"], "the picture is wider than the notebook"
     part.reads_in("light", shots / "matrix-light.png")

@@ -9,6 +9,7 @@ from dcplab import viz
 from dcplab.viz.views.journey import scene as journey_scene
 from dcplab.viz.views.journey import state as journey_state
 
+from .live_parts import choose
 from .test_owner import controls, said
 
 BOTH = (False, True)
@@ -154,11 +155,7 @@ def test_every_way_to_select_gives_the_same_token(journey):
     c["token + 1"].click()
     c["token - 1"].click()
     assert journey.state.token.word == "ship" and c["token"].value == 2
-    figure = next(child for child in journey.widget.children if type(child).__name__ == "FigureWidget")
-    targets = figure.data[-1]
-    points = type("Points", (), {"point_inds": [list(targets.customdata).index(17)]})
-    for callback in targets._click_callbacks:
-        callback(targets, points, None)
+    choose(journey, 17)
     assert journey.state.token.word == "us" and c["token"].value == 13
 
 

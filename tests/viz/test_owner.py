@@ -8,6 +8,8 @@ import pytest
 from dcplab import viz
 from dcplab.viz.views.owner import state as owner_state
 
+from .live_parts import choose, outlined
+
 
 @pytest.fixture
 def table():
@@ -31,20 +33,14 @@ def said(table) -> str:
     return " ".join(child.value for child in table.widget.children if type(child).__name__ == "HTML")
 
 
-def selected_cells(table) -> list[tuple[float, float]]:
-    figure = next(c for c in table.widget.children if type(c).__name__ == "FigureWidget")
-    outline = next(t for t in figure.data if t.name == "selected")
-    return list(zip(outline.x, outline.y, strict=True))
-
-
 def test_the_loc_slider_moves_everything(table):
     c = controls(table)
-    before = selected_cells(table)
+    before = outlined(table)
     c["loc"].value = 34
     assert table.state.selected == 34 and table.state.request == 1
     assert "Loc 34: owner r2 (34 % 4), row 8 (34 // 4)" in said(table)
     assert c["position"].value == 2 and c["request"].value == 1
-    assert selected_cells(table) != before
+    assert outlined(table) != before
     folded = table.widget.children[-1].children[0].value
     assert "<b>&gt; 34</b>" in folded and folded.count("&gt;") == 1
 
@@ -62,12 +58,7 @@ def test_every_way_to_select_gives_the_same_state(table):
 
 
 def test_a_click_on_a_cell_selects_its_loc(table):
-    figure = next(c for c in table.widget.children if type(c).__name__ == "FigureWidget")
-    targets = figure.data[-1]
-    index = targets.customdata.tolist().index(40) if hasattr(targets.customdata, "tolist") else targets.customdata.index(40)
-    points = type("Points", (), {"point_inds": [index]})
-    for callback in targets._click_callbacks:
-        callback(targets, points, None)
+    choose(table, 40)
     assert table.state.selected == 40
 
 
@@ -84,10 +75,10 @@ def test_a_click_on_a_cell_selects_its_loc(table):
 )
 def test_a_bad_value_is_a_message_and_the_picture_stays(table, control, bad, says):
     c = controls(table)
-    good, before = table.state, selected_cells(table)
+    good, before = table.state, outlined(table)
     c[control].value = bad
     assert says in said(table).replace("&#39;", "'") and "last good values" in said(table)
-    assert table.state == good and selected_cells(table) == before
+    assert table.state == good and outlined(table) == before
     c["loc"].value = 22
     assert "last good values" not in said(table) and table.state.selected == 22
     assert c[control].value != bad  # the control shows what the picture shows
@@ -184,14 +175,14 @@ def test_a_notebook_with_every_picture_stays_small_and_needs_no_network():
     assert not [o for cell in notebook.cells for o in cell.outputs if o.output_type in ("error", "stream")]
 
 
-def test_the_first_message_of_the_figure_holds_its_traces(monkeypatch):
+def test_the_first_message_of_a_plot_holds_its_traces(monkeypatch):
     """A busy browser draws as soon as the figure is opened; what comes later it does not draw."""
     import comm
 
     opened = []
     create = comm.create_comm
     monkeypatch.setattr(comm, "create_comm", lambda *args, **kwargs: opened.append(kwargs) or create(*args, **kwargs))
-    viz.owner_table(dcp_size=4, page_size=4, size=12).widget  # noqa: B018 - made when first asked for
+    viz.watermark().widget  # noqa: B018 - made when first asked for
     states = [message["data"]["state"] for message in opened]
     (figure,) = [state for state in states if "_widget_data" in state]
     assert len(figure["_widget_data"]) > 1 and figure["_widget_layout"]["width"] > 0

@@ -10,6 +10,7 @@ from dcplab import viz
 from dcplab.viz.views.workspace import scene as workspace_scene
 from dcplab.viz.views.workspace import state as workspace_state
 
+from .live_parts import choose
 from .test_drawing import check_boxes
 from .test_owner import controls, said
 
@@ -236,12 +237,7 @@ def test_a_request_without_tokens_can_be_asked_for_and_refused():
 
 
 def test_a_click_on_a_cell_follows_its_token(live):
-    figure = next(c for c in live.widget.children if type(c).__name__ == "FigureWidget")
-    targets = figure.data[-1]
-    loc = live.state.requests[0].locs[3]
-    index = list(targets.customdata).index(loc)
-    for callback in targets._click_callbacks:
-        callback(targets, type("Points", (), {"point_inds": [index]}), None)
+    choose(live, live.state.requests[0].locs[3])
     assert (live.state.request, live.state.position) == (0, 3)
 
 

@@ -1,4 +1,4 @@
-"""Shared by every live view: a static picture that stays in a saved notebook, a figure that is updated in place, and a message
+"""Shared by every live view: a static picture that stays in a saved notebook, a drawing that is updated in place, and a message
 line.
 
 A live view is a thin shell: it holds a state, and every control makes another state.
@@ -15,13 +15,13 @@ from markupsafe import Markup
 
 from dcplab.present import table as tables
 from dcplab.present.page import STATUS, html
-from dcplab.viz.core import keyboard, plot
+from dcplab.viz.core import keyboard
 from dcplab.viz.core.palette import STYLES
 from dcplab.viz.core.picture import Picture
-from dcplab.viz.core.scene import Scene
+from dcplab.viz.core.surface import DRAWN, Svg
 
 # The static picture serves viewers without a kernel. This style hides it where the live view has been drawn.
-HIDE_STATIC = "<style>.jp-OutputArea:has(.dcplab-live) .dcplab-static{display:none}</style>"
+HIDE_STATIC = f"<style>.jp-OutputArea:has(.dcplab-live :is(.{DRAWN},.js-plotly-plot)) .dcplab-static{{display:none}}</style>"
 NOTICE = '<div role="alert"><span style="background:{};color:{};padding:3px 8px;border-radius:3px">{}</span></div>'
 _NO_KERNEL = "This {0} is live where a kernel runs: run this cell in JupyterLab."
 
@@ -40,27 +40,6 @@ def show(picture: Picture, name: str, widget: Callable) -> None:
         return
     bundle, metadata = view if isinstance(view, tuple) else (view, {})
     display({**bundle, "text/plain": none}, raw=True, metadata=metadata)
-
-
-def figure_widget(scene: Scene):
-    """Make a plotly FigureWidget whose first message to the browser holds its traces.
-
-    Plotly's own widget opens empty and sends the traces later. A busy browser draws in between, and then stays blank.
-    """
-    import plotly.graph_objects as go
-
-    class FigureWidget(go.FigureWidget):
-        _whole = False
-
-        def open(self) -> None:
-            if self._whole:
-                super().open()
-
-    figure = FigureWidget(plot.traces(scene), plot.layout(scene))
-    figure._whole = True
-    figure.open()
-    figure._config = {**figure._config, "displayModeBar": False}
-    return figure
 
 
 def control(make: type, text: str, tip: str, width: int, label: int = 0, **more):
@@ -103,7 +82,10 @@ class View:
 
 
 class Live:
-    """Base of the live views. A subclass makes its controls and ``box``, and defines how controls show a state."""
+    """Base of the live views. A subclass makes its controls and ``box``, and defines how controls show a state, and which
+    state follows when a cell is chosen. ``draws``: what draws the scene."""
+
+    draws: Callable = Svg
 
     box: Any  # the ipywidgets box, which a subclass makes
 
@@ -113,8 +95,8 @@ class Live:
         self.owner: Any = owner  # a subclass's own View
         self.busy = False
         self.message, self.sentence, self.legend, self.table = w.HTML(), w.HTML(), w.HTML(), w.HTML()
-        self.figure = figure_widget(owner.scenes.scene(owner.state))
-        self.drawn: list[dict] = []
+        picture = owner.picture
+        self.surface = self.draws(picture.scene, picture.title, self._chosen)
 
     @property
     def state(self):
@@ -128,6 +110,13 @@ class Live:
         """Return the row of the first table that is selected, or None."""
         return None
 
+    def with_chosen(self, chosen: int):
+        """Return the state that follows when the cell with this `Box.loc` is chosen. By default the present one."""
+        return self.state
+
+    def _chosen(self, chosen: int) -> None:
+        self.guarded(lambda: self.with_chosen(chosen))()
+
     def show(self, state) -> Picture:
         """Make every part show ``state``. Controls are set without triggering their callbacks."""
         self.owner.state = state
@@ -139,7 +128,7 @@ class Live:
             self.busy = False
         picture, scenes = self.owner.picture, self.owner.scenes
         self.tell(scenes.sentence(state), scenes.legend(state), tables.every(picture.tables, self.marked(state)))
-        self.draw(picture.scene)
+        self.surface.draw(picture.scene, picture.title)
         return picture
 
     def assemble(self, *rows):
@@ -149,7 +138,16 @@ class Live:
         folded = w.Accordion([self.table], titles=("The same as a table",))
         lines = [w.Box(list(row), layout=w.Layout(flex_flow="row wrap")) for row in rows]
         box = w.VBox(
-            [w.HTML(HIDE_STATIC), *lines, self.message, self.sentence, self.figure, self.legend, keyboard.keep(), folded]
+            [
+                w.HTML(HIDE_STATIC),
+                *lines,
+                self.message,
+                self.sentence,
+                self.surface.widget,
+                self.legend,
+                keyboard.keep(),
+                folded,
+            ]
         )
         box.add_class("dcplab-live")
         return box
@@ -183,16 +181,3 @@ class Live:
         self.sentence.value = html(STATUS, sentence)
         self.legend.value = html("{}", legend)
         self.table.value = html('<div style="max-height:320px;overflow:auto">{}</div>', table)
-
-    def draw(self, scene: Scene) -> None:
-        """Draw a scene. Only traces that changed are sent."""
-        traces, layout = plot.traces(scene), plot.layout(scene)
-        with self.figure.batch_update():
-            for i, trace in enumerate(traces):
-                if self.drawn and self.drawn[i] == trace:
-                    continue
-                self.figure.data[i].update({key: trace[key] for key in plot.CHANGING if key in trace})
-            size = {key: layout[key] for key in ("width", "height", "xaxis", "yaxis")}
-            if (self.figure.layout.width, self.figure.layout.height) != (layout["width"], layout["height"]):
-                self.figure.update_layout(size)
-        self.drawn = traces

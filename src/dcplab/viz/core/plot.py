@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import plotly.graph_objects as go
 
 from dcplab.viz.core.palette import GREY, LINES, MARKS, STYLES
@@ -120,3 +122,36 @@ def _targets(boxes: list[Box]) -> dict:
         "hovertemplate": "%{hovertext}<extra></extra>",
         "name": "targets",
     }
+
+
+class Plot:
+    """A scene in the browser as a live plotly figure, for a plot to read. Stands where `surface.Svg` does; its cells are read
+    and not chosen. ``widget`` is a FigureWidget whose first message to the browser holds its traces.
+
+    Plotly's own widget opens empty and sends the traces later. A busy browser draws in between, and then stays blank.
+    """
+
+    def __init__(self, scene: Scene, title: str, chosen: Callable[[int], None]):
+        class FigureWidget(go.FigureWidget):
+            _whole = False
+
+            def open(self) -> None:
+                if self._whole:
+                    super().open()
+
+        self._drawn = traces(scene)
+        self.widget = FigureWidget(self._drawn, layout(scene))
+        self.widget._whole = True
+        self.widget.open()
+        self.widget._config = {**self.widget._config, "displayModeBar": False}
+
+    def draw(self, scene: Scene, title: str) -> None:
+        """Draw a scene. Only traces that changed are sent."""
+        new, look = traces(scene), layout(scene)
+        with self.widget.batch_update():
+            for i, trace in enumerate(new):
+                if self._drawn[i] != trace:
+                    self.widget.data[i].update({key: trace[key] for key in CHANGING if key in trace})
+            if (self.widget.layout.width, self.widget.layout.height) != (look["width"], look["height"]):
+                self.widget.update_layout({key: look[key] for key in ("width", "height", "xaxis", "yaxis")})
+        self._drawn = new

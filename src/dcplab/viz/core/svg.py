@@ -1,7 +1,7 @@
 """Draws a scene as SVG: attributes only, no style sheet, since some notebook viewers drop an SVG's styles.
 
 The writer is our own: a saved notebook holds every picture, and a library writes each shape's attributes in full. `_grouped`
-writes shared attributes once. Plotly draws the live views (`plot`).
+writes shared attributes once.
 """
 
 from __future__ import annotations
@@ -24,36 +24,38 @@ _PATHS = {  # pattern -> its path in a tile of 8 by 8
 }
 
 
-def to_svg(scene: Scene, title: str) -> str:
-    """Return the scene as one SVG document. A screen reader reads ``title``."""
+def to_svg(scene: Scene, title: str, prefix: str = "dcp", live: bool = False) -> str:
+    """Return the scene as one SVG document. A screen reader reads ``title``. ``prefix``: of its ids, if a page holds several.
+    ``live``: its cells can be chosen (``data-loc``), and tell more under the mouse."""
     w, h = scene.width, scene.height
     used = sorted({b.style for b in scene.boxes if STYLES[b.style].pattern})
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img">',
         f"<title>{escape(title)}</title>",
-        f"<defs>{''.join(_pattern(name) for name in used)}</defs>" if used else "",
+        f"<defs>{''.join(_pattern(name, prefix) for name in used)}</defs>" if used else "",
         *(_line(line) for line in scene.lines if line.style == "thread"),
-        *(f'<g fill="{_fill(name)}">{rects}</g>' for name, rects in _grouped((b.style, _rect(b)) for b in scene.boxes)),
+        *(f'<g fill="{_fill(name, prefix)}">{rects}</g>' for name, rects in _grouped((b.style, _rect(b)) for b in scene.boxes)),
         *(_line(line) for line in scene.lines if line.style == "limit"),  # a bound is drawn above bars and below their text
         f'<g font-family="{FONT}" text-anchor="middle">',
         *(f"<g {look}>{texts}</g>" for look, texts in _grouped(t for b in scene.boxes for t in _texts(b))),
         "</g>",
         *(_line(line) for line in scene.lines if line.style == "journey"),
         *(_outline(box) for box in scene.boxes if box.mark),
+        *(_target(box) for box in scene.boxes if live and (box.loc is not None or box.hover)),
         "</svg>",
     ]
     return "".join(parts)
 
 
-def _pattern(name: str) -> str:
+def _pattern(name: str, prefix: str) -> str:
     style = STYLES[name]
     path = f'<path d="{_PATHS[style.pattern]}" stroke="{style.shade}" stroke-width="2" fill="none"/>'
     rect = f'<rect width="8" height="8" fill="{style.fill}"/>'
-    return f'<pattern id="dcp-{name}" width="8" height="8" patternUnits="userSpaceOnUse">{rect}{path}</pattern>'
+    return f'<pattern id="{prefix}-{name}" width="8" height="8" patternUnits="userSpaceOnUse">{rect}{path}</pattern>'
 
 
-def _fill(name: str) -> str:
-    return f"url(#dcp-{name})" if STYLES[name].pattern else STYLES[name].fill
+def _fill(name: str, prefix: str) -> str:
+    return f"url(#{prefix}-{name})" if STYLES[name].pattern else STYLES[name].fill
 
 
 def _grouped(items: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
@@ -75,6 +77,13 @@ def _outline(box: Box) -> str:
         f'<rect x="{box.x - 1:g}" y="{box.y - 1:g}" width="{box.w + 2:g}" height="{box.h + 2:g}" rx="4" fill="none" '
         f'stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
     )
+
+
+def _target(box: Box) -> str:
+    """An invisible cell over what is drawn: it is what a mouse meets."""
+    where = f'x="{box.x:g}" y="{box.y:g}" width="{box.w:g}" height="{box.h:g}" rx="3" fill="transparent"'
+    chosen = "" if box.loc is None else f' data-loc="{box.loc}" role="button" aria-label="{escape(box.hover or box.text)}"'
+    return f"<rect {where}{chosen}>{f'<title>{escape(box.hover)}</title>' if box.hover else ''}</rect>"
 
 
 def _line(line: Line) -> str:

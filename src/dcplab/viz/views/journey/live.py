@@ -57,17 +57,14 @@ class _Live(live.Live):
         self.token.observe(self.guarded(lambda: journey_state.with_selected(self.state, self.token.value)), "value")
         before.on_click(self.guarded(lambda: journey_state.with_selected(self.state, self.state.selected - 1)))
         after.on_click(self.guarded(lambda: journey_state.with_selected(self.state, self.state.selected + 1)))
-        self.figure.data[-1].on_click(self._clicked)
         self.box = self.assemble([self.write, self.read, self.level, self.d], [self.token, before, after])
         self.show(owner.state)
 
     def _new_fixes(self) -> JourneyState:
         return journey_state.with_fixes(self.state, self.write.value, self.read.value)
 
-    def _clicked(self, trace, points, _) -> None:
-        loc = next((trace.customdata[i] for i in points.point_inds), None)
-        if loc is not None:
-            self.guarded(lambda: journey_state.with_loc(self.state, int(loc)))()
+    def with_chosen(self, chosen: int) -> JourneyState:
+        return journey_state.with_loc(self.state, chosen)
 
     def set_controls(self, state: JourneyState) -> None:
         self.write.value, self.read.value, self.level.value = state.write, state.read, state.level

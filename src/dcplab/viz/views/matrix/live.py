@@ -48,7 +48,6 @@ class _Live(live.Live):
         self.halt.on_click(lambda _: self._stop())
         self.at.observe(self.guarded(lambda: matrix_state.looked_at(self.state, self.at.value)), "value")
         surprise.on_click(self.guarded(lambda: matrix_state.next_surprise(self.state)))
-        self.figure.data[-1].on_click(self._clicked)
         self.box = self.assemble([self.go, self.halt, self.bar], [self.at, surprise])
         self.box.children = (*self.box.children, self.list)
         self.show(owner.state)
@@ -67,10 +66,8 @@ class _Live(live.Live):
         with self.lock:
             self.show(new_state(self.state))
 
-    def _clicked(self, trace, points, _) -> None:
-        found = next((trace.customdata[i] for i in points.point_inds), None)
-        if found is not None:
-            self.guarded(lambda: matrix_state.looked_at(self.state, int(found)))()
+    def with_chosen(self, chosen: int) -> MatrixState:
+        return matrix_state.looked_at(self.state, chosen)
 
     def _start(self) -> None:
         if self.thread is not None and self.thread.is_alive():

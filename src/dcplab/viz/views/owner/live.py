@@ -1,4 +1,4 @@
-"""Shows the live owner table: controls, a plotly figure and a text table over `owner.state` and `owner.scene`.
+"""Shows the live owner table: controls, a picture and a text table over `owner.state` and `owner.scene`.
 
 Values that cannot be drawn give a sentence above the picture, which stays unchanged.
 """
@@ -54,7 +54,6 @@ class _Live(live.Live):
         self.loc.observe(self.guarded(lambda: owner_state.with_selected(self.state, self.loc.value)), "value")
         before.on_click(self.guarded(lambda: owner_state.with_selected(self.state, self.state.selected - 1)))
         after.on_click(self.guarded(lambda: owner_state.with_selected(self.state, self.state.selected + 1)))
-        self.figure.data[-1].on_click(self._clicked)
         self.box = self.assemble(
             [self.d, self.p, self.c, self.first, self.last], [self.request, self.position, self.loc, before, after]
         )
@@ -74,10 +73,8 @@ class _Live(live.Live):
         locs = self.state.requests[self.state.request].locs
         return owner_state.with_selected(self.state, locs[self.position.value])
 
-    def _clicked(self, trace, points, _) -> None:
-        loc = next((trace.customdata[i] for i in points.point_inds), None)
-        if loc is not None:
-            self.guarded(lambda: owner_state.with_selected(self.state, int(loc)))()
+    def with_chosen(self, chosen: int) -> OwnerState:
+        return owner_state.with_selected(self.state, chosen)
 
     def marked(self, state: OwnerState) -> int | None:
         return state.shown.index(state.selected)

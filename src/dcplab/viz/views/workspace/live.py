@@ -50,7 +50,6 @@ class _Live(live.Live):
         other.on_click(self.guarded(lambda: workspace_state.with_next_use(self.state)))
         self.cached.observe(self.guarded(lambda: workspace_state.with_cached(self.state, self.cached.value)), "value")
         self.d.observe(self.guarded(lambda: workspace_state.with_ranks(self.state, self.d.value)), "value")
-        self.figure.data[-1].on_click(self._clicked)
         self.box = self.assemble(
             [w.Label("request"), self.request, self.position, before, after], [self.use, other, self.cached, self.d]
         )
@@ -59,11 +58,9 @@ class _Live(live.Live):
     def _moved(self, position: int) -> WorkspaceState:
         return workspace_state.with_token(self.state, self.state.request, position)
 
-    def _clicked(self, trace, points, _) -> None:
-        loc = next((trace.customdata[i] for i in points.point_inds), None)
-        if loc is not None:
-            at = next((i, r.locs.index(loc)) for i, r in enumerate(self.state.requests) if loc in r.locs)
-            self.guarded(lambda: workspace_state.with_token(self.state, *at))()
+    def with_chosen(self, chosen: int) -> WorkspaceState:
+        at = next((i, r.locs.index(chosen)) for i, r in enumerate(self.state.requests) if chosen in r.locs)
+        return workspace_state.with_token(self.state, *at)
 
     def set_controls(self, state: WorkspaceState) -> None:
         self.request.value = state.request
