@@ -4,6 +4,8 @@ Space: none; rank d's partial output and its LSE for every query and head. ``lse
 rank holds. A rank that holds none of a query's keys has LSE -inf, or +inf where its kernel says it so (FlashMLA's), and weighs
 zero; its output, which may be NaN, is not read. Contract: exercise 3e; upstream's ``cp_lse_ag_out_rs_mla``, which reads +inf
 so too, and whose zero weight times NaN is NaN.
+
+Where others went wrong: the base, sglang#33064 and vllm#43919; ``exp(lse)`` without the largest taken off, SHI-Labs/NATTEN#202.
 """
 
 import torch

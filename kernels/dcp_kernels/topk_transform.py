@@ -90,6 +90,7 @@ def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) ->
     req_to_token: locs ``[requests, longest]``. Result: locs ``[rows, k]`` in the dtype of ``topk_pos``, which must hold them.
     Every pair must be in the table: ``0 <= req_of_row < requests``, ``topk_pos < longest``. The kernel does not look (a check
     would make the CPU wait for the GPU) and reads whatever lies there; shapes and dtypes are checked.
+    Upstream's has crashed so; sglang#39431 (open on 2026-11-30) makes -1 of such a position.
     """
     return _transform(topk_to_paged_kernel, topk_pos, req_of_row, req_to_token, 2)
 
