@@ -110,6 +110,26 @@ _WHERE = {
 # What an exception's message means in an answer: part of the message, id, sentence. Triton and torch word them for others.
 _MEANS = (
     (
+        "bound inconsistent with step sign",
+        "range-backwards",
+        "The end of a range lies before its beginning: is a pair of parentheses missing?",
+    ),
+    ("stack expects each tensor to be equal size", "stack", "`torch.stack` wants pieces of one shape; `torch.cat` joins any."),
+    ("The shape of the mask", "mask-shape", "A mask must have the shape of what it selects from."),
+    ("split_with_sizes expects", "split-lengths", "The lengths do not add up to the number of what is split."),
+    (
+        "source and destination dtypes match",
+        "store-dtype",
+        "What is stored must have the dtype of the memory that it is stored in: `.to(...)` converts it.",
+    ),
+    (
+        "Sizes of tensors must match except in dimension",
+        "join-shapes",
+        "Pieces that are joined must have one shape, but for the axis along which they are joined.",
+    ),
+    ("is invalid for input of size", "view-size", "There are more or fewer values than that shape has places."),
+    ("is out of bounds for dimension", "beyond", "An index lies beyond the end of the axis that it is used for."),
+    (
         "simultaneous multiple comparison",
         "no-parentheses",
         "`&` binds more tightly than a comparison: each condition needs parentheses of its own.",
@@ -211,7 +231,11 @@ def meaning(judgement: Judgement) -> tuple[str, str] | None:
     shown, raised = judgement.shown, judgement.refusal
     if not raised and shown is not None and shown.outcome == "crashed" and judgement.trial is not None:
         raised = judgement.trial.records.get(shown.number, {}).get("raised")
-    message = (raised or {}).get("message", "")
+    return of_raised((raised or {}).get("message", ""))
+
+
+def of_raised(message: str) -> tuple[str, str] | None:
+    """Return the id and the meaning of an exception's message, if it is known."""
     return next(((identity, says) for part, identity, says in _MEANS if part in message), None)
 
 
