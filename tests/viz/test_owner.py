@@ -137,6 +137,7 @@ def test_a_static_view_comes_first_and_has_no_script(table, monkeypatch):
     static, live = shown
     assert set(static) == {"text/html", "image/svg+xml", "text/plain"} and "<script" not in static["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in live and "JupyterLab" in live["text/plain"]
+    assert live["text/plain"] not in static["text/html"], "without a kernel both are shown: it is said once"
 
 
 def test_without_a_live_view_the_static_one_is_still_shown(table, monkeypatch):

@@ -27,11 +27,11 @@ _NO_KERNEL = "This {0} is live where a kernel runs: run this cell in JupyterLab.
 
 
 def show(picture: Picture, name: str, widget: Callable) -> None:
-    """Display the static picture, which every viewer has; then the live view that ``widget()`` makes, which hides it."""
+    """Display the static picture, which every viewer has; then the live view that ``widget()`` makes, which hides it. Where no
+    kernel runs its text stands below the picture."""
     from IPython.display import display
 
-    none = _NO_KERNEL.format(name)
-    page = html('<div class="dcplab-static">{}<p>{}</p></div>', picture.html, none)
+    page = html('<div class="dcplab-static">{}</div>', picture.html)
     display({"text/html": str(page), "image/svg+xml": picture.svg, "text/plain": picture.text}, raw=True)
     try:
         view = widget()._repr_mimebundle_()
@@ -39,7 +39,7 @@ def show(picture: Picture, name: str, widget: Callable) -> None:
         display({"text/plain": f"There is no live {name} here ({type(error).__name__}: {error})."}, raw=True)
         return
     bundle, metadata = view if isinstance(view, tuple) else (view, {})
-    display({**bundle, "text/plain": none}, raw=True, metadata=metadata)
+    display({**bundle, "text/plain": _NO_KERNEL.format(name)}, raw=True, metadata=metadata)
 
 
 def control(make: type, text: str, tip: str, width: int, label: int = 0, **more):
