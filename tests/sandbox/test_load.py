@@ -7,16 +7,19 @@ import sys
 import textwrap
 import time
 
+import psutil
 import pytest
 from busy import busy, checker_on, processor_of_children
 
 from dcplab import checking
 from dcplab.commands import grade as grade_command
+from dcplab.course import catalog
 from dcplab.course.drawn import draw
 from dcplab.grade import grader
 from dcplab.notebook.extract import extract
 from dcplab.reference import Reference
 from dcplab.sandbox import attempts, pool, watch
+from dcplab.sandbox import meter as meter_module
 from dcplab.sandbox.attempts import MachineBusy
 from dcplab.sandbox.meter import Meter
 
@@ -101,6 +104,40 @@ def test_a_meter_tells_sleep_from_work(code, spins):
         process.wait()
 
 
+def test_a_process_that_ends_while_it_is_looked_at_counts_as_gone(monkeypatch):
+    """It may end between any two reads: before its threads are listed, and before each of them is read."""
+    process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    meter = Meter(process.pid, "cpu")
+    meter.look()
+    assert (meter.threads, meter.pids) == (1, [process.pid])
+    tasks, family = meter_module._tasks, meter_module._family
+
+    def end():
+        process.kill()
+        process.wait()
+
+    def listed_then_gone(pid):
+        found = tasks(pid)
+        end()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(meter_module, "_tasks", listed_then_gone)
+        meter.look()
+        assert meter.threads == 0 and meter.processor_s >= 0
+    gone = [psutil.Process(os.getpid())]
+    gone[0]._pid = process.pid  # known to be alive when the family was listed
+    monkeypatch.setattr(meter_module, "_family", lambda pid: gone)
+    meter.look()
+    assert meter.threads == 0 and family(process.pid) == [] and tasks(process.pid) == []
+
+    def gone_by_now(path):
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(os, "scandir", gone_by_now)  # its folder was there a moment ago
+    assert tasks(os.getpid()) == []
+
+
 def kept_from_working(monkeypatch):
     """Walls near enough to be met, on one processor that others keep."""
     monkeypatch.setattr(watch, "WALL_LEAST_S", 4.0)
@@ -177,6 +214,16 @@ def test_eight_busy_processes_on_two_cores_change_no_verdict_and_no_name(judged)
     told = {name: (result.outcome, result.diagnosis) for name, result in found.items()}
     assert told == {"right": ("passed", None), "wrong": ("wrong", "91c-pad-as-row")}, [r.message for r in found.values()]
     assert max(result.elapsed_s for result in found.values()) > 5, "the machine was not busy"
+
+
+@pytest.mark.parametrize("part, wrong", [("3a", "3a-no-filter"), ("5a", "5a-no-localize"), ("5b", "5b-verify-raw-write")])
+def test_a_kernel_and_whole_servers_are_judged_and_named_beside_eight_busy_processes(part, wrong):
+    key, cores = catalog.of_part(part).key(part), set(HERE[:2])
+    answers = {"right": key.solution, wrong: next(program for known, program in key.wrong if known.id == wrong)}
+    with checker_on(cores), busy(8, cores):
+        found = {name: checking.check(key, program, seed=3) for name, program in answers.items()}
+    told = {name: (result.outcome, result.diagnosis, result.busy) for name, result in found.items()}
+    assert told == {"right": ("passed", None, False), wrong: ("wrong", wrong, False)}, [r.message for r in found.values()]
 
 
 @pytest.mark.parametrize(

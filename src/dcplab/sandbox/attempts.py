@@ -18,7 +18,7 @@ from dcplab.notebook.extract import Program
 from dcplab.notebook.inert import inert
 from dcplab.sandbox import kept_modules, pool
 
-CHILDREN, FEW = 8, 4  # most children for a bank; programs that are worth a child
+CHILDREN, FEW = 8, 4  # most children for a bank; programs that are worth a child, unless each takes long
 COMPILING_S = 300.0  # for all kernels of the engine, with others at the same work
 TRIES = 2  # for a program that a busy machine kept from working
 
@@ -168,7 +168,8 @@ def _dealt(
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
     """Return a Trial for each program. Many programs, such as a bank, are dealt out to several children if there are cores."""
-    shares = min(len(os.sched_getaffinity(0)), CHILDREN, len(programs) // FEW) if mode == "cpu" else 1
+    slow = len(packed) > 1 and (part.drive is not None or any(case["kind"] == "launch" for case in packed))
+    shares = min(len(os.sched_getaffinity(0)), CHILDREN, len(programs) // (1 if slow else FEW)) if mode == "cpu" else 1
     if shares < 2:
         return _one_by_one(programs, part, packed, mode, own_s, note)
     trials: list[Trial] = [Trial()] * len(programs)
