@@ -41,6 +41,7 @@ def _shard_cases(draw: Draw) -> list[Case]:
 
     # float64 and int32 lead to other rows there, not to the same ones, and to none that there is not
     far = FAR + draw.choice([72, 73, 75, 78, 79])
+    ranks = draw.int(2000, 2100)  # a length that is one more than a multiple of so many is rounded up all the same
     return numbered(
         [
             case("one request", [5], [0], 2),
@@ -57,6 +58,7 @@ def _shard_cases(draw: Draw) -> list[Case]:
             case("strided shards, int32 lengths", [4, 7], [5, 0], 3, lambda t: as_column(t), torch.int32),
             case("positions past 2^31 and 2^53", [9, 4], [far, far // 3], 6),
             case("a longer batch", [draw.int(9, 14) for _ in range(5)], [draw.int(0, 9) for _ in range(5)], 5),
+            case("two thousand ranks", [4, 3], [ranks - 3, 1], ranks),
             case("nothing but empty prefixes", [0, 0], [0, 3], 4),
         ]
     )

@@ -37,6 +37,7 @@ def _assemble_cases(draw: Draw) -> list[Case]:
             case("strided", [3, 3], [1, 2], lambda t: as_column(t)),
             case("one request without new tokens", [4], [0]),
             case("new tokens only", [0, 0], [2, draw.int(1, 3)]),
+            case("eleven requests", [draw.int(0, 2) for _ in range(10)] + [2], [draw.int(0, 2) for _ in range(10)] + [1]),
             case("no tokens", [0, 0], [0, 0]),
             case("no request", [], []),
         ]

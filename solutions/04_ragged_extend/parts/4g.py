@@ -49,10 +49,10 @@ def _launch(label: str, size: int, sides, lens, rows: int, strides=None, dtype=t
 
 
 def _kernel_cases(draw: Draw) -> list[Launch]:
-    def drawn(prefix_lens, extend_lens, dim):
+    def drawn(prefix_lens, extend_lens, dim, noise_from=10):
         """Sides ``[n, dim]``: request, position, then noise."""
         sides = both_sides(draw, prefix_lens, extend_lens)
-        noise = (torch.randint(10, 100, (len(side), dim - 2), generator=draw.torch()) for side in sides)
+        noise = (torch.randint(noise_from, 10 * noise_from, (len(side), dim - 2), generator=draw.torch()) for side in sides)
         return [torch.cat([side[:, :2], more], dim=1) for side, more in zip(sides, noise, strict=True)], (
             prefix_lens,
             extend_lens,
@@ -62,7 +62,7 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         ("one request, one program", drawn([3], [2], 4), 8, None),
         ("two requests, partly filled blocks", drawn([2, 3], [1, 2], 4), 8, None),
         ("several programs a request", drawn([5, 2], [4, 3], 4), 2, None),
-        ("a block full to its last row", drawn([3, 6], [1, 2], 8), 4, None),
+        ("a block full to its last row, numbers past 65,504", drawn([3, 6], [1, 2], 8, 10**6), 4, None),
         ("requests without a prefix, and without new tokens", drawn([0, 4, 3, 0], [3, 0, 2, 0], 4), 4, None),
         ("rows that lie further apart", drawn([3, 2], [2, draw.int(2, 3)], 4), 4, (7, 5, 6)),
         ("rows of 32, float16", drawn([7, 1, 6], [1, 5, 3], 32), 4, (40, 32, 33)),
