@@ -51,7 +51,7 @@ def start(lab: str) -> Shown:
     here = mode.current()
     pool.warm(here.name)
     if shell := _shell():
-        for happens, tell in (("pre_run_cell", _note_the_cell), ("post_run_cell", _tell_of_a_lost_context)):
+        for happens, tell in (("post_run_cell", _note_the_cell), ("post_run_cell", _tell_of_a_lost_context)):
             with contextlib.suppress(ValueError):
                 shell.events.unregister(happens, tell)
             shell.events.register(happens, tell)
@@ -232,10 +232,11 @@ def _carried(part: Part, program: Program) -> Program:
 _cells: dict[int, str] = {}  # number of a run -> id of its cell, since `start`
 
 
-def _note_the_cell(info: Any) -> None:
-    """Remember which cell is about to run, and as which number."""
-    if (cell := getattr(info, "cell_id", None)) and getattr(info, "store_history", False):
-        _cells[_shell().execution_count] = cell
+def _note_the_cell(result: Any) -> None:
+    """Remember which cell has run, and as which number. The result knows it; the shell counts on before or after a run, as its
+    version has it."""
+    if (cell := getattr(result.info, "cell_id", None)) and result.info.store_history:
+        _cells[result.execution_count] = cell
 
 
 def _judged(notebook: Path, part: Part) -> Judged | None:

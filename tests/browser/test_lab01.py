@@ -100,10 +100,38 @@ def test_a_wrong_answer_is_named_and_the_right_one_passes(sitting, lab, shots):
     sitting.shot(shots / "06_passed.png")
 
 
+def test_a_cell_that_was_edited_and_not_run_is_said_so(sitting, lab):
+    changed = "The cell has changed since it ran as ["
+    sitting.write("answer-1c", solution(lab, "1c") + "\n# a line more")
+    said = plain(sitting.run("check-1c"))
+    assert changed in said and "passed" in said.lower(), "what ran last is what is judged"
+    sitting.run("answer-1c")
+    assert changed not in plain(sitting.run("check-1c"))
+
+
 def test_progress_shows_what_was_passed(sitting, lab, shots):
     board = plain(sitting.run(sitting.find("lab.progress()")))
     assert f"{lab.part('1c').points:g} of {lab.points:g}" in board
     sitting.shot(shots / "07_progress.png")
+
+
+def test_reset_gives_the_cell_back_and_one_key_takes_it_again(sitting, lab):
+    def lines(text: str) -> list[str]:
+        return [line.rstrip() for line in text.strip().splitlines()]
+
+    def source() -> str:
+        return next("".join(c["source"]) for c in sitting.save()["cells"] if c["id"] == "answer-1c")
+
+    mine = source()
+    sitting.write("answer-1d", 'lab.reset("1c")')
+    said = plain(sitting.run("answer-1d"))
+    assert "1c is its starter again, in its own cell." in said
+    assert lines(source()) == lines(lab.starter_cell("1c")) != lines(mine)
+    sitting.run("answer-1c")
+    assert "not attempted" in plain(sitting.run("check-1c")).lower()
+    sitting.cell("answer-1c").locator(".cm-content").click()
+    sitting.page.keyboard.press("Control+z")
+    assert lines(source()) == lines(mine), "Ctrl-Z brings the answer back"
 
 
 def test_the_dark_theme_is_legible(sitting, shots):

@@ -5,12 +5,15 @@ import os
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_code_cell, new_notebook
+from traitlets.config import Config
 
 from dcplab import lab, paths, progress
 from dcplab.cli import main
 from dcplab.errors import CourseError
 from dcplab.notebook import reset
+from dcplab.notebook.runs import CellRun, Judged, judged
 
 pytestmark = pytest.mark.slow  # notebooks and commands, each in a process
 
@@ -345,3 +348,21 @@ def test_a_file_with_two_answers_is_said_to_have_them(notebook, capsys):
     nbformat.write(nb, notebook)
     assert main(["check", "91a"]) == 0
     assert "2 cells of the notebook define it; judged was the last of them." in capsys.readouterr().out
+
+
+def test_a_run_is_known_by_its_own_number_whenever_the_shell_counts_on(monkeypatch):
+    """A check that ran before the answer's cell is not taken for it."""
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    shell = InteractiveShell(config=config)
+    monkeypatch.setattr(lab, "_shell", lambda: shell)
+    monkeypatch.setattr(lab, "_cells", {})
+    shell.events.register("post_run_cell", lab._note_the_cell)
+    ran = [("a = 1", "answer"), ("b = 2", "check"), ("a = 3", "answer"), ("1 / 0", "check"), ("b = 2", "check")]
+    for text, cell in ran:
+        shell.run_cell(text, store_history=True, cell_id=cell)
+    shell.run_cell("c = 1", store_history=False, cell_id="hidden")
+    history = list(enumerate(shell.history_manager.input_hist_raw))[1:]
+    assert [(text, lab._cells[i]) for i, text in history] == ran
+    runs = [CellRun(i, text, lab._cells[i]) for i, text in history]
+    assert judged("1c", "a", runs, []) == Judged(3)
