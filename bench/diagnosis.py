@@ -2,12 +2,14 @@
 
 Each wrong answer is checked three times on one seed: without a bank (the kernel is compiled), again (it is not), and with it.
 What the bank adds is the diagnosis. The aim is 3 s for every part once the servers are warm; more is marked, and so is a
-mistake that gets no name or another one's. ``--answers 0`` takes all of a bank.
+mistake that gets no name or another one's. ``--answers 0`` takes all of a bank. ``--unnamed N`` adds N answers a part with two
+edits of the solution: most get no name, after the longest search there is.
 """
 
 import argparse
 import json
 import os
+import random
 import statistics
 import sys
 import time
@@ -15,6 +17,7 @@ from dataclasses import replace
 
 from dcplab import checking, mode
 from dcplab.course import catalog
+from dcplab.course.mutants import slips
 from dcplab.sandbox import pool
 
 AIM_S = 3.0
@@ -26,11 +29,27 @@ def timed(key, program, seed):
     return time.perf_counter() - start, found
 
 
-def measured(lab, part, answers: int, seed: int) -> dict:
+def two_edits(key, count: int, seed: int):
+    """Yield so many answers, each an edit of an edit of the solution; fewer if they do not come out wrong."""
+    chosen, names = random.Random(f"{key.part.id} {seed}"), key.part.names
+    first = slips(key.solution.source, names)
+    for _ in range(8 * count if first else 0):
+        second = slips(chosen.choice(first).source, names)
+        program = replace(key.solution, source=chosen.choice(second).source, lines=())
+        if count and checking.check(replace(key, wrong=()), program, seed=seed).outcome in ("wrong", "unsafe"):
+            count -= 1
+            yield program
+
+
+def measured(lab, part, answers: int, unnamed: int, seed: int) -> dict:
     key = lab.key(part.id)
     bank = [(wrong, program) for wrong, program in key.wrong if wrong.part == part.id]
     chosen = bank if not answers else bank[:: max(1, len(bank) // answers)][:answers]
     cold, named, other = [], [], []
+    for number, program in enumerate(two_edits(key, unnamed, seed)):
+        warm, _ = timed(replace(key, wrong=()), program, seed)
+        whole, found = timed(key, program, seed)
+        named.append((whole - warm, f"two edits, {number}: {found.diagnosis}"))
     for wrong, program in chosen:
         first, _ = timed(replace(key, wrong=()), program, seed)
         warm, _ = timed(replace(key, wrong=()), program, seed)
@@ -56,6 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help="part ids; none: all")
     parser.add_argument("--answers", type=int, default=6, help="wrong answers a part, spread over its bank; 0: all")
+    parser.add_argument("--unnamed", type=int, default=0, metavar="N", help="answers a part that no bank knows")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args()
@@ -68,7 +88,7 @@ def main() -> None:
     print("part  answers  verdict, first  diagnosis  longest", flush=True)
     rows = []
     for lab, part in pairs:
-        rows.append(row := measured(lab, part, args.answers, args.seed))
+        rows.append(row := measured(lab, part, args.answers, args.unnamed, args.seed))
         late = "" if row["longest_s"] <= AIM_S else f"  over {AIM_S:g} s"
         of = f"{row['answers']}/{row['bank']}"
         print(
