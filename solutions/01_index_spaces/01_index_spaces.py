@@ -3,14 +3,14 @@
 # %% [markdown]
 # # Lab 01 · One number, five meanings
 #
-# *100 points, about 70 minutes. Nothing here needs a GPU.*
+# *100 points, about 78 minutes. Nothing here needs a GPU.*
 #
 # A server starts. You ask it a question, and the answer is right. It serves long requests for a while. You ask the same
 # question again: no error, no warning, and the answer is wrong. You restart it, and the answer is right again.
 #
 # That is SGLang issue #36886. An index that was right in one place was used in another, and nobody could see it, because
 # both are just integers. In this lab you learn to tell these integers apart, and you write the arithmetic that carries one
-# over to the other. You finish with a Triton kernel of the kind that the real fix needed.
+# over to the other, up to a Triton kernel of the kind that the real fix needed. You finish with lines of other servers.
 #
 # **How to work.** Each part has a question, a cell for your answer, and a check. Commit to a prediction first; it costs
 # nothing to be wrong. Run a check as often as you like: the inputs are new each time. Where you are stuck, `lab.hint("1a")`
@@ -27,7 +27,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dcplab import lab, viz
+from dcplab import investigate, lab, viz
 
 lab.start("01")
 
@@ -136,7 +136,7 @@ print("restarted:     ", Server(where=lambda locs, rank: locs).ask(question))
 # %% [markdown]
 # ## 1a · Whose slot is it?
 #
-# *10 points, 5 minutes.*
+# *5 points, 5 minutes.*
 #
 # The ranks share the slots out by turns, one loc at a time: loc 0 goes to rank 0, loc 1 to rank 1, and after the last rank
 # it is rank 0's turn again. This is called *interleaved*.
@@ -187,7 +187,7 @@ lab.check("1a")
 # %% [markdown]
 # ## 1b · Which row is it there?
 #
-# *10 points, 5 minutes.*
+# *5 points, 5 minutes.*
 #
 # Rank 2 of four owns locs 2, 6, 10, 14 and so on. Its pool has no use for the gaps between them: it fills its rows one after
 # another, from row 0.
@@ -640,6 +640,88 @@ lab.run("1h", torch.tensor([2, 5, 8, 10]), 0, 4, 4)
 # </details>
 
 # %% [markdown]
+# ## 1i · Name the space
+#
+# *10 points, 8 minutes.*
+#
+# The skill of this lab, on code that is not yours. Here are eight snippets in the words of three servers. They are drawn
+# from a number that is yours; nobody else has the same eight.
+#
+# Above each stands what its lines are given: `kv_cache[row]` is read by row, `slot_mapping` rows is a tensor of rows. All
+# other names were made up in the lines, and some of them lie.
+#
+# Two questions a snippet. **In which space** is one of its indices: position, loc, row, index-K page, allocator page or
+# rank? And **which line mixes** two spaces, the first if several do, or 0 if none does? A line mixes two spaces if
+#
+# * it looks something up, or calls a function, with an index of another space than the one asked for;
+# * it adds, joins or compares indices of two spaces, other than a start and a place in it, as in `page * P + place`;
+# * it divides or multiplies an index by a size that does not belong to its space, as in `row // D`.
+#
+# A wrong name alone mixes nothing.
+
+# %%
+lab.predict("1i")
+
+# %%
+investigate.snippets("1i")
+
+# %% [markdown]
+# Fill in your seed and, for each snippet, the space and the line: `"row, 3"`.
+
+
+# %% part="1i" role="answer"
+def name_the_space():
+    """The space asked for in each of your eight snippets, and the line that mixes two.
+
+    Returns the seed that your snippets show, an int, and a dict from a snippet's number to a string: the space, a comma, the
+    line (0: none).
+    """
+    seed = None
+    found = {
+        1: "?",
+        2: "?",
+        3: "?",
+        4: "?",
+        5: "?",
+        6: "?",
+        7: "?",
+        8: "?",
+    }
+    ### BEGIN SOLUTION
+    seed = 36886
+    found |= {
+        1: "position, 0",
+        2: "loc, 2",
+        3: "index-K page, 2",
+        4: "rank, 3",
+        5: "allocator page, 4",
+        6: "loc, 5",
+        7: "index-K page, 0",
+        8: "row, 2",
+    }
+    ### END SOLUTION
+    return seed, found
+
+
+# %% part="1i" role="check"
+lab.check("1i")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# Each snippet counts on its own, if both of its answers are right: 1.25 points.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("1i")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That a line that mixes nothing is right. `ckv[loc // D]` without a look at the owner reads a row in the right space, and on
+# D - 1 of D ranks another token. Nor that the list above real code is there, or true: that is what you will write first.
+# </details>
+
+# %% [markdown]
 # ## Where you are now
 
 # %%
@@ -651,8 +733,8 @@ lab.progress()
 # * say for any loc who stores it, in which row, and on which page of either kind, with D no power of two and locs past 2^31;
 # * turn a request into its locs, and a table of locs into each rank's rows and back, without taking padding for a token;
 # * write it as a kernel that touches nothing else;
-# * look at an index in a stranger's code and ask the first question of this course: *which space is it in, and which does
-#   its reader expect?*
+# * look at an index in a stranger's code, whatever it is called, and answer the first question of this course: *which space
+#   is it in, and which does its reader expect?*
 #
 # **This did not prove** that any buffer is large enough, that the writer and the reader follow one rule, or that your
 # kernel is fast. The toy showed one way in which a wrong space becomes a wrong word. The real server has a second one:

@@ -1,5 +1,5 @@
 """Gives lab 05 its investigation: hidden cases with tools to solve them, the incident record, the isolation matrix, and the
-incident at the report's own size."""
+incident at the report's own size. Gives lab 01 the snippets of *Name the space*."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dcplab.investigate.isolation import MatrixRow, Result, Score, matrix, matri
 from dcplab.investigate.records import CheckedFigure, template, verify
 from dcplab.investigate.report_size_button import at_scale
 from dcplab.investigate.tools import HiddenCase
+from dcplab.present.display import Shown
 
 
 def seed() -> int:
@@ -20,6 +21,13 @@ def case(n: int, seed: int | None = None) -> HiddenCase:
     """Return case 1, 2 or 3 of a seed, by default of the learner's own. Displayed, a case is its symptom; its methods are the
     tools."""
     return HiddenCase(n, _cases.learner_seed() if seed is None else seed)
+
+
+def snippets(part: str, seed: int | None = None) -> Shown:
+    """Return the eight snippets of a part *Name the space*, such as "1i", of a seed, by default of the learner's own."""
+    from dcplab.investigate.name_the_space import shown
+
+    return shown.snippets(part, _cases.learner_seed() if seed is None else seed)
 
 
 def incident(seed: int | None = None) -> Incident:
@@ -43,6 +51,7 @@ __all__ = [
     "run_matrix",
     "score",
     "seed",
+    "snippets",
     "template",
     "verify",
 ]

@@ -1,0 +1,231 @@
+"""Draws eight snippets from a seed: which templates, with a slip or without, in whose words, in which order of lines.
+
+What is right about a snippet is read from its own text by `typing`, after every name has been replaced.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dcplab.investigate.name_the_space import typing
+from dcplab.investigate.name_the_space.templates import (
+    CALLED,
+    GIVEN,
+    HOLDS,
+    HOUSES,
+    NO_INDEX,
+    ON_THE_WAY,
+    SAYS_NOTHING,
+    TEMPLATES,
+    UNSAID,
+    Template,
+)
+from dcplab.investigate.name_the_space.typing import REQUEST, SPACES, Bound, Call, Index, Size, Store, Type
+
+COUNT = 8
+SIZES = ((2, 16), (2, 64), (3, 16), (4, 32), (4, 64), (6, 16), (8, 64))  # D and P, where they are written as numbers
+MOST_A_SPACE, FEWEST_SPACES, MOST_A_LINE, LYING = 2, 5, 3, 4
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A few lines, and what is asked about them. ``given``: (code, words) of each name that it does not make. ``asked``: the
+    index, as it stands in line ``at``. ``space`` and ``line`` are what is right; ``lies``: the space that the index's name
+    says, where it is in another."""
+
+    house: str
+    template: str
+    lines: tuple[str, ...]
+    given: tuple[tuple[str, str], ...]
+    asked: str
+    at: int
+    space: str
+    line: int
+    lies: str | None
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    template: Template
+    lines: tuple[str, ...]
+    asked: str
+    at: int
+    space: str
+    line: int
+
+
+@functools.lru_cache(maxsize=32)
+def draw(part: str, seed: int) -> tuple[Snippet, ...]:
+    """Return the eight snippets of a part for a seed: the same on every machine."""
+    r = random.Random(f"name the space {part} {seed}")
+    while True:
+        chosen = _choose(r)
+        if not chosen:
+            continue
+        houses = r.sample([name for name in HOUSES for _ in range(3)], COUNT)
+        drawn = tuple(_dressed(r, one, house) for one, house in zip(chosen, houses, strict=True))
+        if len(set(houses)) == len(HOUSES) and sum(s.lies is not None for s in drawn) >= LYING:
+            return drawn
+
+
+def _choose(r: random.Random) -> list[_Chosen]:
+    """Choose eight templates, and a question for each, so that no answer is right often; an empty list if it did not work out."""
+    clean = r.choice((2, 3))
+    flags = r.sample([True] * clean + [False] * (COUNT - clean), COUNT)
+    spaces: Counter[str] = Counter()
+    chosen: list[_Chosen] = []
+    for template, right in zip(r.sample(TEMPLATES, COUNT), flags, strict=True):
+        lines = list(template.lines)
+        if not right:
+            number, slip = r.choice(template.slips)
+            lines[number - 1] = slip
+        lines = tuple(reordered(r, lines))
+        found = reading(lines)
+        options = [one for one in askable(lines) if spaces[one[2]] < MOST_A_SPACE]
+        if not options:
+            return []
+        at, asked, space = r.choice([one for one in options if spaces[one[2]] == min(spaces[o[2]] for o in options)])
+        spaces[space] += 1
+        chosen.append(_Chosen(template, lines, asked, at, space, found.line))
+    lines_at = Counter(one.line for one in chosen)
+    return chosen if len(spaces) >= FEWEST_SPACES and max(lines_at.values()) <= MOST_A_LINE else []
+
+
+@functools.cache
+def reading(lines: tuple[str, ...]) -> typing.Reading:
+    """Read the lines of a template, in its own names."""
+    return typing.read("\n".join(lines), GIVEN)
+
+
+@functools.cache
+def askable(lines: tuple[str, ...]) -> tuple[tuple[int, str, str], ...]:
+    """List the indices of a template that a learner may be asked for, as (line, text, space): what the lines themselves make."""
+    used = dict.fromkeys((at, text, kind.space) for at, text, kind in reading(lines).used if kind.space in SPACES)
+    return tuple(one for one in used if _made_here(one[1]))
+
+
+def _made_here(text: str) -> bool:
+    """Whether an index is computed in the lines, or is one of their names: what is given needs no thought."""
+    node: ast.expr = ast.parse(text, mode="eval").body
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return not (isinstance(node, ast.Name) and node.id in GIVEN and not isinstance(GIVEN[node.id], Store))
+
+
+def reordered(r: random.Random, lines: Sequence[str]) -> list[str]:
+    """Exchange some neighbours of which neither needs the other."""
+    lines = list(lines)
+    for i in range(len(lines) - 1):
+        (makes, needs), (makes_too, needs_too) = map(_names, lines[i : i + 2])
+        if not (makes & (needs_too | makes_too) or makes_too & needs) and r.random() < 0.5:
+            lines[i], lines[i + 1] = lines[i + 1], lines[i]
+    return lines
+
+
+def _names(line: str) -> tuple[set[str], set[str]]:
+    """The names that a line makes or changes, and those that it needs."""
+    statement = ast.parse(line).body[0]
+    names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    if not isinstance(statement, ast.Assign | ast.AugAssign):
+        return {"free", "refs"}, names  # a call has effects
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    return {next(n.id for n in ast.walk(target) if isinstance(n, ast.Name))}, names
+
+
+def _dressed(r: random.Random, chosen: _Chosen, house: str) -> Snippet:
+    """Put a house's names, and other ones for what the lines make, in the place of the template's."""
+    words = HOUSES[house]
+    types = reading(chosen.lines).names
+    own = _own_names(r, chosen, {name: types[name] for name in types if name not in GIVEN})
+    numbers = r.choice(SIZES) if r.random() < 0.35 else None
+    renamed = dict(words) | own
+    lines, asked = [*chosen.lines], chosen.asked
+    if numbers:
+        d, p = numbers
+        lines, asked = [_multiplied(line, p * d) for line in lines], _multiplied(asked, p * d)
+        renamed |= {"D": str(d), "P": str(p)}
+    lines = [_replaced(line, renamed) for line in lines]
+    found = typing.read(
+        "\n".join(lines),
+        {words[name]: kind for name, kind in GIVEN.items()},
+        {numbers[0]: typing.D, numbers[1]: typing.P, numbers[0] * numbers[1]: typing.W} if numbers else None,
+    )
+    asked = _replaced(asked, renamed)
+    space = next(kind.space for at, text, kind in found.used if (at, text) == (chosen.at, ast.unparse(ast.parse(asked))))
+    says = next((s for s, names in CALLED.items() if asked in names), None)
+    return Snippet(
+        house=house,
+        template=chosen.template.name,
+        lines=tuple(lines),
+        given=_given(chosen.lines, words, numbers),
+        asked=asked,
+        at=chosen.at,
+        space=space,
+        line=found.line,
+        lies=says if says != space else None,
+    )
+
+
+def _multiplied(text: str, width: int) -> str:
+    return re.sub(r"(?<!\w)\((\d+)\)", r"\1", text.replace("P * D", str(width)))
+
+
+def _replaced(text: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"(?<![.\w])[a-zA-Z_]\w*", lambda m: names.get(m[0], m[0]), text)
+
+
+def _own_names(r: random.Random, chosen: _Chosen, types: Mapping[str, Type]) -> dict[str, str]:
+    """Name what the lines make: rightly, in a way that says nothing, or by another space. What is asked for lies more often."""
+    names: dict[str, str] = {}
+    for name, kind in types.items():
+        if isinstance(kind, Index) and kind.space in SPACES:
+            chance = r.random()
+            lie = r.choice([s for s in SPACES if s != kind.space])
+            liar = 0.75 if name == chosen.asked else 0.3
+            pool = CALLED[lie] if chance < liar else SAYS_NOTHING if chance < liar + 0.12 else CALLED[kind.space]
+        elif isinstance(kind, Index | typing.Upto):
+            pool = ON_THE_WAY
+        else:
+            pool = NO_INDEX.get(kind, NO_INDEX[typing.VALUES])
+        names[name] = r.choice([one for one in pool if one not in names.values()])
+    return names
+
+
+def _given(lines: Sequence[str], words: Mapping[str, str], numbers: tuple[int, int] | None) -> tuple[tuple[str, str], ...]:
+    """Say of each name that is given what it is, in the course's words, in order of appearance."""
+    order = dict.fromkeys(n for line in lines for n in re.findall(r"(?<![.\w])[a-zA-Z_]\w*", line) if n in GIVEN)
+    said = [(_shown(words[name], GIVEN[name]), _said(name)) for name in order if name not in UNSAID and name not in "DP"]
+    if numbers:
+        d, p = numbers
+        return *said, (str(d), "is D"), (str(p), "is P"), (str(d * p), "is W")
+    return *said, *((words[name], f"is {name}") for name in "DP" if name in order)
+
+
+def _shown(name: str, kind: Type) -> str:
+    match kind:
+        case Store(keys):
+            return f"{name}[{', '.join(keys)}]"
+        case Call(takes):
+            return f"{name}({', '.join(space or 'query' for space in takes)})"
+    return name
+
+
+def _said(name: str) -> str:
+    match GIVEN[name]:
+        case Index(space) if space == REQUEST:
+            return "the request's number"
+        case Index(space):
+            return {"r": "this rank", "pages": "one or more allocator pages"}.get(name, f"{space}s")
+        case Bound(space):
+            return f"how many {space}s " + ("the request has" if space == typing.POSITION else "a rank has")
+        case Store(_, holds) if holds:
+            return f"{holds}s"
+        case Call():
+            return "a function"
+    return HOLDS[name]

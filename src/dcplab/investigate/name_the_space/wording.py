@@ -1,0 +1,94 @@
+"""Reads an answer about a snippet, and words what is wrong with it: never what is right."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dcplab.investigate.name_the_space.drawing import Snippet
+from dcplab.investigate.name_the_space.typing import ALLOCATOR_PAGE, INDEX_K_PAGE, LOC, POSITION, RANK, ROW, SPACES
+
+PAGES = {INDEX_K_PAGE, ALLOCATOR_PAGE}
+_ALSO = {"page of row": ALLOCATOR_PAGE, "widened page": ALLOCATOR_PAGE, "allocator's page": ALLOCATOR_PAGE, "owner": RANK}
+_NONE = {"none", "no", "-"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What an answer says: a space's word (None: no word of the list, and ``word`` is what stood there), and a line."""
+
+    space: str | None
+    line: int | None
+    word: str
+
+
+def parse(answer: object) -> Said | None:
+    """Read ``"row, 3"``, also as a pair, in the plural or with "line" before the number. None: nothing is said yet."""
+    text = ", ".join(map(str, answer)) if isinstance(answer, tuple | list) else str(answer)
+    found = re.fullmatch(r"(.*?)[\s,;:]*\b(?:line\s*)?(\d{1,3}|none|no)?", text.strip().lower())
+    if answer is None or found is None or "?" in text or not text.strip():
+        return None
+    word = " ".join(found[1].replace("_", " ").replace("-", " ").split()).rstrip(",;: ")
+    line = None if found[2] is None else 0 if found[2] in _NONE else int(found[2])
+    known = {_plain(space): space for space in SPACES} | _ALSO
+    return Said(known.get(_plain(word)), line, word)
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("-", " ").removesuffix("s")
+
+
+def marks(said: Said | None, snippet: Snippet) -> tuple[bool, bool]:
+    """Return whether the space and the line are right."""
+    return (False, False) if said is None else (said.space == snippet.space, said.line == snippet.line)
+
+
+def name_of_the_mistake(n: int, answer: object, snippet: Snippet) -> str | None:
+    """Return one sentence on the answer to snippet ``n``, or None where both halves are right."""
+    said = parse(answer)
+    if said is None:
+        return f"Snippet {n} is not answered yet: a space and a line, as in 'row, 3'."
+    if said.line is None:
+        return f"Snippet {n}: the line is missing; 0 if none mixes two spaces."
+    if said.space is None:
+        return f"Snippet {n}, space: {said.word[:20]!r} is none of the six words."
+    right = marks(said, snippet)
+    if not right[0]:
+        return f"Snippet {n}, space: {_space(said.space, snippet)}"
+    return None if right[1] else f"Snippet {n}, line: {_line(said.line, snippet)}"
+
+
+def _space(said: str, snippet: Snippet) -> str:
+    right = snippet.space
+    if said == snippet.lies:
+        return "that is what its name says; where does it come from?"
+    if {said, right} == PAGES:
+        return "it is a page of the other kind; how wide is this one?"
+    if right in PAGES:
+        return "it counts groups of neighbours, not single ones."
+    if said in PAGES:
+        return "it counts single ones, not groups of neighbours."
+    if right == RANK:
+        return "it says who, and not where."
+    if said == RANK:
+        return "it says where, and not who."
+    return {
+        (LOC, ROW): "it counts slots of all ranks, not of one.",
+        (ROW, LOC): "it counts within one rank, not over all of them.",
+        (POSITION, LOC): "no table has told yet where that token is stored.",
+        (LOC, POSITION): "a table has told already where that token is stored.",
+        (POSITION, ROW): "it counts tokens of a request, not places in a pool.",
+        (ROW, POSITION): "it counts places in a pool, not tokens of a request.",
+    }[right, said]
+
+
+def _line(said: int, snippet: Snippet) -> str:
+    if said > len(snippet.lines):
+        return f"it has {len(snippet.lines)} lines."
+    if snippet.line == 0:
+        return "what that line takes, it gets; a name alone mixes nothing."
+    if said == 0:
+        return "one of them takes another space than it is given."
+    if said < snippet.line:
+        return "that one is in order still; two spaces meet after it."
+    return "two spaces meet before that one."
