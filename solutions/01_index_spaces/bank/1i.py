@@ -171,7 +171,7 @@ def name_the_space():
     return SEED, dict(enumerate(other, 1))
 
 # %% 1i from-zero
-# says: Snippet 1, space: it is a page of the other kind; how wide is this one?
+# says: Snippet 1, space: that is what its name says; where does it come from?
 # asks: Where does the count of the snippets begin?
 def name_the_space():
     return SEED, {n - 1: answer for n, answer in NAMES.items()}

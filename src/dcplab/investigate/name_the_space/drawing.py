@@ -26,7 +26,7 @@ from dcplab.investigate.name_the_space.templates import (
     UNSAID,
     Template,
 )
-from dcplab.investigate.name_the_space.typing import REQUEST, SPACES, Bound, Call, Index, Size, Store, Type
+from dcplab.investigate.name_the_space.typing import REQUEST, SPACES, Bound, Call, Index, Store, Type
 
 COUNT = 8
 SIZES = ((2, 16), (2, 64), (3, 16), (4, 32), (4, 64), (6, 16), (8, 64))  # D and P, where they are written as numbers
@@ -75,17 +75,17 @@ def draw(part: str, seed: int) -> tuple[Snippet, ...]:
 
 
 def _choose(r: random.Random) -> list[_Chosen]:
-    """Choose eight templates, and a question for each, so that no answer is right often; an empty list if it did not work out."""
+    """Choose eight templates, and a question for each, so that no answer is right often. An empty list: it did not work out."""
     clean = r.choice((2, 3))
     flags = r.sample([True] * clean + [False] * (COUNT - clean), COUNT)
     spaces: Counter[str] = Counter()
     chosen: list[_Chosen] = []
     for template, right in zip(r.sample(TEMPLATES, COUNT), flags, strict=True):
-        lines = list(template.lines)
+        written = list(template.lines)
         if not right:
             number, slip = r.choice(template.slips)
-            lines[number - 1] = slip
-        lines = tuple(reordered(r, lines))
+            written[number - 1] = slip
+        lines = tuple(reordered(r, written))
         found = reading(lines)
         options = [one for one in askable(lines) if spaces[one[2]] < MOST_A_SPACE]
         if not options:
@@ -105,9 +105,9 @@ def reading(lines: tuple[str, ...]) -> typing.Reading:
 
 @functools.cache
 def askable(lines: tuple[str, ...]) -> tuple[tuple[int, str, str], ...]:
-    """List the indices of a template that a learner may be asked for, as (line, text, space): what the lines themselves make."""
-    used = dict.fromkeys((at, text, kind.space) for at, text, kind in reading(lines).used if kind.space in SPACES)
-    return tuple(one for one in used if _made_here(one[1]))
+    """List the indices that a learner may be asked for, as (line, text, space): what the lines themselves make."""
+    used = dict.fromkeys(reading(lines).used)
+    return tuple((at, text, space) for at, text, space in used if space in SPACES and _made_here(text))
 
 
 def _made_here(text: str) -> bool:
@@ -157,7 +157,7 @@ def _dressed(r: random.Random, chosen: _Chosen, house: str) -> Snippet:
         {numbers[0]: typing.D, numbers[1]: typing.P, numbers[0] * numbers[1]: typing.W} if numbers else None,
     )
     asked = _replaced(asked, renamed)
-    space = next(kind.space for at, text, kind in found.used if (at, text) == (chosen.at, ast.unparse(ast.parse(asked))))
+    space = next(space for at, text, space in found.used if (at, text) == (chosen.at, ast.unparse(ast.parse(asked))))
     says = next((s for s, names in CALLED.items() if asked in names), None)
     return Snippet(
         house=house,
@@ -183,6 +183,7 @@ def _replaced(text: str, names: Mapping[str, str]) -> str:
 def _own_names(r: random.Random, chosen: _Chosen, types: Mapping[str, Type]) -> dict[str, str]:
     """Name what the lines make: rightly, in a way that says nothing, or by another space. What is asked for lies more often."""
     names: dict[str, str] = {}
+    pool: Sequence[str]
     for name, kind in types.items():
         if isinstance(kind, Index) and kind.space in SPACES:
             chance = r.random()
@@ -192,7 +193,7 @@ def _own_names(r: random.Random, chosen: _Chosen, types: Mapping[str, Type]) -> 
         elif isinstance(kind, Index | typing.Upto):
             pool = ON_THE_WAY
         else:
-            pool = NO_INDEX.get(kind, NO_INDEX[typing.VALUES])
+            pool = NO_INDEX[typing.MASK if kind == typing.MASK else typing.VALUES]
         names[name] = r.choice([one for one in pool if one not in names.values()])
     return names
 

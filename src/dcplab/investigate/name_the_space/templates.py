@@ -145,7 +145,8 @@ TEMPLATES = (
         b = a % D == r
         c = torch.where(b, a // D, -1)
         d = attend(q, c)
-    """, (4, "d = attend(q, a)"), (1, "a = table[req, new]"), (3, "c = torch.where(b, a // D, a)"), (3, "c = torch.where(b, a, -1)")),
+    """, (4, "d = attend(q, a)"), (1, "a = table[req, new]"), (3, "c = torch.where(b, a // D, a)"),
+        (3, "c = torch.where(b, a, -1)")),
     _made("slots", """
         a = table_w[req, pos // (P * D)]
         b = pos % (P * D)
@@ -164,7 +165,8 @@ TEMPLATES = (
         b = a // P
         c = ckv_paged[b, a % P]
         refs[b] += 1
-    """, (3, "c = ckv_paged[b, new % P]"), (2, "b = a // (P * D)"), (4, "refs[new // P] += 1"), (3, "c = ckv_paged[new // P, a % P]")),
+    """, (3, "c = ckv_paged[b, new % P]"), (2, "b = a // (P * D)"), (4, "refs[new // P] += 1"),
+        (3, "c = ckv_paged[new // P, a % P]")),
     _made("back", """
         a = table[req, top]
         b = a % D == r
@@ -187,18 +189,18 @@ TEMPLATES = (
     """, (4, "free(new)"), (2, "refs[new // P] -= 1"), (4, "free(b * (P * D))")),
     _made("new page", """
         a = pages * (P * D)
-        b = a + torch.arange(P * D)
+        b = a[:, None] + torch.arange(P * D)
         c = b % D == r
         ckv[b[c] // D] = 0
         keys[b] = 0
     """, (4, "ckv[b[c]] = 0"), (1, "a = pages * P"), (5, "keys[b // D] = 0")),
     _made("rows of a page", """
         a = pages * P
-        b = a + torch.arange(P)
+        b = a[:, None] + torch.arange(P)
         ckv[b] = 0
         c = b * D + r
         keys[c] = 0
-    """, (5, "keys[b] = 0"), (3, "ckv[b * D + r] = 0"), (2, "b = a + torch.arange(P * D)")),
+    """, (5, "keys[b] = 0"), (3, "ckv[b * D + r] = 0"), (2, "b = a[:, None] + torch.arange(P * D)")),
     _made("two kinds", """
         a = pages[:, None] * D + torch.arange(D)
         b = keys_pages[a]
@@ -265,7 +267,7 @@ TEMPLATES = (
         a = row // P
         refs[a] += 1
         b = a * (P * D)
-        c = b + torch.arange(P * D)
+        c = b[:, None] + torch.arange(P * D)
         marks[c] = True
     """, (2, "refs[a // P] += 1"), (5, "marks[row] = True"), (3, "b = a * P")),
     _made("widened", """

@@ -84,7 +84,8 @@ REMAINDER = {
     (LOC, D): RANK, (LOC, P): PLACE_P, (LOC, W): PLACE_W, (ROW, P): PLACE_ROW, (PLACE_W, D): RANK,
 }  # fmt: skip
 TIMES = {
-    (ROW, D): LOC, (INDEX_K_PAGE, P): LOC, (ALLOCATOR_PAGE, P): ROW, (ALLOCATOR_PAGE, W): LOC, (ALLOCATOR_PAGE, D): INDEX_K_PAGE,
+    (ROW, D): LOC, (INDEX_K_PAGE, P): LOC, (ALLOCATOR_PAGE, P): ROW, (ALLOCATOR_PAGE, W): LOC,
+    (ALLOCATOR_PAGE, D): INDEX_K_PAGE,
 }  # fmt: skip
 PLUS = {(LOC, RANK): LOC, (LOC, PLACE_P): LOC, (LOC, PLACE_W): LOC, (ROW, PLACE_ROW): ROW}
 PLUS_UPTO = {(LOC, P): LOC, (LOC, W): LOC, (LOC, D): LOC, (ROW, P): ROW, (INDEX_K_PAGE, D): INDEX_K_PAGE}
@@ -94,11 +95,11 @@ SAME = {"unique", "long", "int", "flatten", "clone"}  # methods that leave an in
 
 @dataclass
 class Reading:
-    """What was found in a snippet. ``used``: each index that a line uses, as (line, text, type), in order. ``mixes``: the
+    """What was found in a snippet. ``used``: each index that a line uses, as (line, text, space), in order. ``mixes``: the
     lines that mix two spaces; what follows the first may be a consequence."""
 
     names: dict[str, Type]
-    used: list[tuple[int, str, Type]] = field(default_factory=list)
+    used: list[tuple[int, str, str]] = field(default_factory=list)
     mixes: list[int] = field(default_factory=list)
 
     @property
@@ -108,7 +109,7 @@ class Reading:
 
 
 def read(lines: str, names: Mapping[str, Type], numbers: Mapping[int, str] | None = None) -> Reading:
-    """Follow the spaces through ``lines``. ``names``: the types of what is given. ``numbers``: sizes that are written as numbers.
+    """Follow the spaces through ``lines``. ``names``: the types of what is given. ``numbers``: sizes written as numbers.
 
     Raises KeyError for a name that is not given, and NotImplementedError for what a snippet may not have.
     """
@@ -158,7 +159,7 @@ class _Reader:
         """Return the type of an operand, a key or an argument, and note it if it is an index."""
         kind = self.of(node)
         if isinstance(kind, Index):
-            self.found.used.append((node.lineno, ast.unparse(node), kind))
+            self.found.used.append((node.lineno, ast.unparse(node), kind.space))
         return kind
 
     def of(self, node: ast.expr) -> Type:
