@@ -204,14 +204,15 @@ def test_the_numbers_agree(seed):
 def test_a_sentence_names_the_half_that_is_wrong_and_not_what_is_right(seed):
     for n, s in enumerate(drawing.draw("1i", seed), 1):
         assert wording.name_of_the_mistake(n, f"{s.space}, {s.line}", s) is None
+        assert wording.not_right(f"{s.space}, {s.line}", s) == ()
         for space in set(SPACES) - {s.space}:
             says = wording.name_of_the_mistake(n, f"{space}, {s.line}", s)
             assert says.startswith(f"Snippet {n}, space: ") and len(says) <= 80
-            assert wording.marks(wording.parse(f"{space}, 9"), s) == (False, False)
+            assert wording.not_right(f"{space}, 9", s) == ("space", "line")
         for line in set(range(8)) - {s.line}:
             says = wording.name_of_the_mistake(n, f"{s.space}, {line}", s)
             assert says.startswith(f"Snippet {n}, line: ") and len(says) <= 80
-            assert wording.marks(wording.parse(f"{s.space}, {line}"), s) == (True, False)
+            assert wording.not_right(f"{s.space}, {line}", s) == ("line",)
 
 
 @pytest.mark.parametrize("text", ["row, 3", "Rows, line 3", " row 3 ", "ROW; 3", ("row", 3), ["rows", "3"]])

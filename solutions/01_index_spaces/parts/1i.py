@@ -34,14 +34,15 @@ def _named_table(case: Case, got: Any, expected: Any) -> Table:
     from dcplab.investigate import diagnose_by_rule
     from dcplab.investigate.name_the_space import drawing, wording
 
-    header = ("snippet", "you said", "space", "line")
+    header = ("snippet", "you said", "not right", "why")
     if diagnose_by_rule.seed_sentence(got["seed"]):
         return Table(header, (("", str(got["seed"]), "no seed", ""),))
     rows = []
     for n, (said, snippet) in enumerate(zip(got["found"], drawing.draw("1i", got["seed"]), strict=True), 1):
-        marks = wording.marks(wording.parse(said), snippet)
+        halves = " and ".join(wording.not_right(said, snippet))
+        says = wording.name_of_the_mistake(n, said, snippet) or ""
         text = ", ".join(map(str, said)) if isinstance(said, tuple | list) else str(said)
-        rows.append((str(n), text, *("right" if ok else "not right" for ok in marks)))
+        rows.append((str(n), text, halves, says.partition(": ")[2]))
     return Table(header, tuple(rows), f"Snippets of seed {got['seed']}.")
 
 

@@ -38,9 +38,13 @@ def _plain(word: str) -> str:
     return word.lower().replace("-", " ").removesuffix("s")
 
 
-def marks(said: Said | None, snippet: Snippet) -> tuple[bool, bool]:
-    """Return whether the space and the line are right."""
-    return (False, False) if said is None else (said.space == snippet.space, said.line == snippet.line)
+def not_right(answer: object, snippet: Snippet) -> tuple[str, ...]:
+    """Return which of the two, "space" and "line", are not right."""
+    said = parse(answer)
+    if said is None:
+        return ("space", "line")
+    marks = ("space", said.space == snippet.space), ("line", said.line == snippet.line)
+    return tuple(half for half, right in marks if not right)
 
 
 def name_of_the_mistake(n: int, answer: object, snippet: Snippet) -> str | None:
@@ -52,10 +56,9 @@ def name_of_the_mistake(n: int, answer: object, snippet: Snippet) -> str | None:
         return f"Snippet {n}: the line is missing; 0 if none mixes two spaces."
     if said.space is None:
         return f"Snippet {n}, space: {said.word[:20]!r} is none of the six words."
-    right = marks(said, snippet)
-    if not right[0]:
+    if said.space != snippet.space:
         return f"Snippet {n}, space: {_space(said.space, snippet)}"
-    return None if right[1] else f"Snippet {n}, line: {_line(said.line, snippet)}"
+    return None if said.line == snippet.line else f"Snippet {n}, line: {_line(said.line, snippet)}"
 
 
 def _space(said: str, snippet: Snippet) -> str:
