@@ -65,14 +65,14 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Other:
+class NoIndex:
     """Neither an index nor a size: values, a mask, a plain number, or what came of a mix."""
 
     what: str
 
 
-Type = Index | Bound | Size | Upto | Store | Call | Other
-VALUES, MASK, NUMBER, MIXED = Other("values"), Other("mask"), Other("number"), Other("mixed")
+Type = Index | Bound | Size | Upto | Store | Call | NoIndex
+VALUES, MASK, NUMBER, MIXED = NoIndex("values"), NoIndex("mask"), NoIndex("number"), NoIndex("mixed")
 
 DIVIDED = {
     (POSITION, P): ENTRY_P, (POSITION, W): ENTRY_W,
