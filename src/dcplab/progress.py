@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dcplab.course.model import CheckResult
 
 VERSION = 1
-SOLVED_SEED = 36886  # seed of lab 05's cases in the solved notebook, which everybody can read
+SOLVED_SEED = 36886  # seed of the own cases of labs 01 and 05 in the solved notebooks, which everybody can read
 _unsaved: dict[str, Any] | None = None
 
 

@@ -53,7 +53,7 @@ def graded_by_nbgrader() -> str:
 
 
 def own_seed() -> int | None:
-    """Return the seed of the learner's own cases in lab 05, if an instructor gave them one (``DCPLAB_SEED``)."""
+    """Return the seed of the learner's own cases in labs 01 and 05, if an instructor gave them one (``DCPLAB_SEED``)."""
     asked = os.environ.get("DCPLAB_SEED", "")
     if asked and not asked.isdecimal():
         raise CourseError(f"DCPLAB_SEED is {asked!r}; it must be a whole number.")

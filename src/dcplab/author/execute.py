@@ -22,8 +22,8 @@ from dcplab.errors import CourseError
 from dcplab.progress import SOLVED_SEED
 
 LIMIT_BYTES = 1_000_000  # of a notebook with its outputs; GitHub displays no bigger one
-# The learner who solves the notebooks. Lab 05's hidden cases come from a learner's seed, and its solution names this learner's
-# cases.
+# The learner who solves the notebooks. Lab 01's snippets and lab 05's hidden cases come from a learner's seed, and the
+# solutions name this learner's.
 LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": SOLVED_SEED}}}}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
