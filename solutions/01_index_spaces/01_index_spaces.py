@@ -647,8 +647,8 @@ lab.run("1h", torch.tensor([2, 5, 8, 10]), 0, 4, 4)
 # The skill of this lab, on code that is not yours. Here are eight snippets in the words of three servers. They are drawn
 # from a number that is yours; nobody else has the same eight.
 #
-# Above each stands what its lines are given: `kv_cache[row]` is read by row, `slot_mapping` rows is a tensor of rows. All
-# other names were made up in the lines, and some of them lie.
+# Above each stands what its lines are given. `kv_cache[row]` is a buffer that is read by row; behind a name stands what it
+# holds. That list is true. All other names are made in the lines, and some of them lie.
 #
 # Two questions a snippet. **In which space** is one of its indices: position, loc, row, index-K page, allocator page or
 # rank? And **which line mixes** two spaces, the first if several do, or 0 if none does? A line mixes two spaces if
@@ -673,8 +673,8 @@ investigate.snippets("1i")
 def name_the_space():
     """The space asked for in each of your eight snippets, and the line that mixes two.
 
-    Returns the seed that your snippets show, an int, and a dict from a snippet's number to a string: the space, a comma, the
-    line (0: none).
+    Returns the seed that your snippets show, an int, and a dict from a snippet's number
+    to a string: the space, a comma, the line (0: none).
     """
     seed = None
     found = {
