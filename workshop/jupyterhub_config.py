@@ -52,7 +52,7 @@ c.Spawner.environment = {name: os.environ[name] for name in HANDED_ON if name in
 
 
 def seed_of(name: str) -> str:
-    """The seed of a learner's own cases in labs 01 and 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the same."""
+    """The seed of a learner's cases in labs 01 and 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the same."""
     from dcplab.grade.seeds import bound
 
     key = os.environ.get("DCPLAB_SEED_KEY")

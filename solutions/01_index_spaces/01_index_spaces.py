@@ -644,8 +644,8 @@ lab.run("1h", torch.tensor([2, 5, 8, 10]), 0, 4, 4)
 #
 # *10 points, 8 minutes.*
 #
-# The skill of this lab, on code that is not yours. Here are eight snippets in the words of three servers. They are drawn
-# from a number that is yours; nobody else has the same eight.
+# The skill of this lab, on code that is not yours. Here are eight snippets in the manner of three servers, whose words
+# they use and add to. They are drawn from a number that is yours; nobody else has the same eight.
 #
 # Above each stands what its lines are given. `kv_cache[row]` is a buffer that is read by row; behind a name stands what it
 # holds. That list is true. All other names are made in the lines, and some of them lie.
