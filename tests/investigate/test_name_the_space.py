@@ -108,7 +108,7 @@ class Numbers:
         top = self.FIRST + 6
         self.of = {
             POSITION: range(4 * self.w), LOC: range(self.FIRST * self.w, top * self.w), RANK: range(d),
-            ROW: range(self.FIRST * p, top * p), INDEX_K_PAGE: range(self.FIRST * d, top * d),
+            ROW: range(self.FIRST * p, top * p + self.w), INDEX_K_PAGE: range(self.FIRST * d, top * d),
             ALLOCATOR_PAGE: range(self.FIRST, top), typing.ENTRY_P: range(4 * d), typing.ENTRY_W: range(4),
             typing.PLACE_P: range(p), typing.PLACE_ROW: range(p), typing.REQUEST: range(self.REQUEST, self.REQUEST + 1),
         }  # fmt: skip

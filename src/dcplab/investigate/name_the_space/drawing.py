@@ -190,7 +190,7 @@ def _own_names(r: random.Random, chosen: _Chosen, types: Mapping[str, Type]) -> 
             lie = r.choice([s for s in SPACES if s != kind.space])
             liar = 0.75 if name == chosen.asked else 0.3
             pool = CALLED[lie] if chance < liar else SAYS_NOTHING if chance < liar + 0.12 else CALLED[kind.space]
-        elif isinstance(kind, Index | typing.Upto):
+        elif isinstance(kind, Index):
             pool = ON_THE_WAY
         else:
             pool = NO_INDEX[typing.MASK if kind == typing.MASK else typing.VALUES]

@@ -173,7 +173,7 @@ TEMPLATES = (
         c = a[b] // D
         d = c * D + r
         marks[d] = True
-    """, (5, "marks[c] = True"), (4, "d = c * P + r"), (3, "c = a[b] // (P * D)")),
+    """, (5, "marks[c] = True"), (4, "d = c * P + r"), (3, "c = a[b] // P")),
     _made("references", """
         a = table[req, :length]
         b = a // (P * D)
@@ -193,14 +193,14 @@ TEMPLATES = (
         c = b % D == r
         ckv[b[c] // D] = 0
         keys[b] = 0
-    """, (4, "ckv[b[c]] = 0"), (1, "a = pages * P"), (5, "keys[b // D] = 0")),
+    """, (4, "ckv[b[c]] = 0"), (4, "ckv[b[c] // P] = 0"), (5, "keys[b // D] = 0")),
     _made("rows of a page", """
         a = pages * P
         b = a[:, None] + torch.arange(P)
         ckv[b] = 0
         c = b * D + r
         keys[c] = 0
-    """, (5, "keys[b] = 0"), (3, "ckv[b * D + r] = 0"), (2, "b = a[:, None] + torch.arange(P * D)")),
+    """, (5, "keys[b] = 0"), (3, "ckv[b * D + r] = 0"), (4, "c = b * P + r")),
     _made("two kinds", """
         a = pages[:, None] * D + torch.arange(D)
         b = keys_pages[a]

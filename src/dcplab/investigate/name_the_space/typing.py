@@ -43,13 +43,6 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Upto:
-    """All numbers below a size, from 0: ``arange(P)``."""
-
-    size: str
-
-
-@dataclass(frozen=True)
 class Store:
     """A buffer or table: the spaces that it is read by, and the space of what it holds (None: no index)."""
 
@@ -71,7 +64,7 @@ class NoIndex:
     what: str
 
 
-Type = Index | Bound | Size | Upto | Store | Call | NoIndex
+Type = Index | Bound | Size | Store | Call | NoIndex
 VALUES, MASK, NUMBER, MIXED = NoIndex("values"), NoIndex("mask"), NoIndex("number"), NoIndex("mixed")
 
 DIVIDED = {
@@ -88,7 +81,6 @@ TIMES = {
     (ALLOCATOR_PAGE, D): INDEX_K_PAGE,
 }  # fmt: skip
 PLUS = {(LOC, RANK): LOC, (LOC, PLACE_P): LOC, (LOC, PLACE_W): LOC, (ROW, PLACE_ROW): ROW}
-PLUS_UPTO = {(LOC, P): LOC, (LOC, W): LOC, (LOC, D): LOC, (ROW, P): ROW, (INDEX_K_PAGE, D): INDEX_K_PAGE}
 ARITHMETIC = {ast.FloorDiv: DIVIDED, ast.Mod: REMAINDER, ast.Mult: TIMES}
 SAME = {"unique", "long", "int", "flatten", "clone"}  # methods that leave an index where it is
 
@@ -202,8 +194,6 @@ class _Reader:
         match right:
             case Index(space):
                 return PLUS.get((left.space, space))
-            case Upto(size):
-                return PLUS_UPTO.get((left.space, size))
         return left.space if right == NUMBER else None
 
     def compare(self, node: ast.Compare, left: ast.expr, right: ast.expr) -> Type:
@@ -250,7 +240,7 @@ class _Reader:
     def torch(self, node: ast.expr, name: str, args: list[ast.expr]) -> Type:
         if name == "arange":
             kind = self.of(args[0])
-            return Upto(kind.name) if isinstance(kind, Size) else Index(kind.space) if isinstance(kind, Bound) else NUMBER
+            return Index(kind.space) if isinstance(kind, Bound) else NUMBER
         if name == "where":
             self.of(args[0])
             args = args[1:]
