@@ -41,7 +41,7 @@ def test_it_is_alone(judged):
     assert parent == 1 and int(capabilities, 16) in (0, 4)
 
 
-@pytest.mark.parametrize("process", ["1", str(os.getpid())])
+@pytest.mark.parametrize("process", ["1", str(os.getpid())], ids=["the first", "its own grader"])
 def test_environments_of_others_are_closed(judged, process):
     code = """
         import os
