@@ -3,7 +3,8 @@
 One test a part and seed. A bank's answers run in a row in one child, and are then judged one by one as a learner's would be,
 against what they did. On the first seed they run once more, on the first fifth of the cases: a diagnosis must not hang on
 what one run happened to do. On a GPU, where a wrong kernel may race or read what lay there before, they are held against a
-second run of the whole bank instead, as a learner's answer is. ``DCPLAB_BANK_SEEDS=1,2,3`` asks for other seeds than the two fixed ones.
+second run of the whole bank instead, as a learner's answer is. ``DCPLAB_BANK_SEEDS=1,2,3`` asks for other seeds than the two
+fixed ones.
 """
 
 import os
