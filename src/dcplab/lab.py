@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import textwrap
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -229,14 +230,14 @@ def _carried(part: Part, program: Program) -> Program:
     return own.carry(program)
 
 
-_cells: dict[int, str] = {}  # number of a run -> id of its cell, since `start`
+_cells: dict[int, tuple[str, float]] = {}  # number of a run -> id of its cell, when it ended; since `start`
 
 
 def _note_the_cell(result: Any) -> None:
-    """Remember which cell has run, and as which number. The result knows it; the shell counts on before or after a run, as its
-    version has it."""
-    if (cell := getattr(result.info, "cell_id", None)) and result.info.store_history:
-        _cells[result.execution_count] = cell
+    """Remember which cell has run, as which number, and when. The result knows it; the shell counts on before or after a run,
+    as its version has it. A front end may not say which cell it is."""
+    if result.info.store_history:
+        _cells[result.execution_count] = (getattr(result.info, "cell_id", None) or "", time.time())
 
 
 def _judged(notebook: Path, part: Part) -> Judged | None:
@@ -245,7 +246,7 @@ def _judged(notebook: Path, part: Part) -> Judged | None:
 
     shell = _shell()
     history = shell.history_manager.input_hist_raw if shell else ()
-    runs = [CellRun(i, text, _cells.get(i, "")) for i, text in enumerate(history) if text]
+    runs = [CellRun(i, text, *_cells.get(i, ("", 0.0))) for i, text in enumerate(history) if text]
     try:
         saved = notebook_reset.saved_cells(notebook)
     except CourseError:  # nothing was saved, or what was cannot be read

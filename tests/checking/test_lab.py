@@ -363,6 +363,7 @@ def test_a_run_is_known_by_its_own_number_whenever_the_shell_counts_on(monkeypat
         shell.run_cell(text, store_history=True, cell_id=cell)
     shell.run_cell("c = 1", store_history=False, cell_id="hidden")
     history = list(enumerate(shell.history_manager.input_hist_raw))[1:]
-    assert [(text, lab._cells[i]) for i, text in history] == ran
-    runs = [CellRun(i, text, lab._cells[i]) for i, text in history]
+    assert [(text, lab._cells[i][0]) for i, text in history] == ran
+    assert lab._cells[1][1] <= lab._cells[3][1], "when they ended, in order"
+    runs = [CellRun(i, text, *lab._cells[i]) for i, text in history]
     assert judged("1c", "a", runs, []) == Judged(3)

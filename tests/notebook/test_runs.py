@@ -23,6 +23,8 @@ def of(runs, saved=()):
         ([CellRun(3, ONE, ANSWER), CellRun(4, OTHER, "b")], [SavedCell(ONE, ANSWER, "1a")], Judged(3)),
         # edited, and not run
         ([CellRun(3, ONE, ANSWER)], [SavedCell(TWO, ANSWER, "1a")], Judged(3, changed=True)),
+        ([CellRun(3, ONE, ANSWER, 20.0)], [SavedCell(TWO, ANSWER, "1a", written=20.5)], Judged(3, changed=True)),
+        ([CellRun(3, ONE, ANSWER, 20.0)], [SavedCell(TWO, ANSWER, "1a", written=19.5)], Judged(3)),
         ([CellRun(3, ONE)], [SavedCell(TWO, ANSWER, "1a")], Judged(3, changed=True)),
         ([CellRun(3, ONE, ANSWER)], [SavedCell(BROKEN, ANSWER, "1a")], Judged(3, changed=True)),
         # the file is older than the run, or the cell is back at what once ran

@@ -94,7 +94,8 @@ def strided() -> Shown:
     lines += [
         "5 and 4: B begins at place 5 of the flat list, and 5 % 4 = 1: from there on a rank picks a neighbour's loc. But B's 4",
         "tokens are whole groups of 4 locs that share a row, and loc // 4 is that row whichever of them it was. The rank reads",
-        "that row of its own pool, which is its own token. With 5 and 3 the group has a hole, and rank 0 steps into it.",
+        "that row of its own pool, which is its own token. With 5 and 3 the last group has a hole: rank 0 loses B's row, and",
+        "rank 3 sends one that holds no token of this batch.",
     ]
     return Shown("\n".join(lines))
 

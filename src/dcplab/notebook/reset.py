@@ -44,7 +44,9 @@ def program(lab: Lab, part: Part, answer: Path | None = None) -> Program:
 
 def saved_cells(path: Path) -> list[SavedCell]:
     """Return the code cells of a notebook file, with their ids and parts. Raises CourseError if there is none to read."""
-    return [SavedCell(file.source(c), str(c.get("id", "")), file.grade_id(c)) for c in file.code(_notebook(path))]
+    cells = file.code(_notebook(path))
+    written = path.stat().st_mtime
+    return [SavedCell(file.source(c), str(c.get("id", "")), file.grade_id(c), written) for c in cells]
 
 
 def cell(lab: Lab, identity: str) -> str:

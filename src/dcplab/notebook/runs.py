@@ -6,6 +6,7 @@ cell is not known, as before anybody listened, it is recognised by its text.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,28 +15,32 @@ from dcplab.notebook.extract import defines
 
 @dataclass(frozen=True)
 class CellRun:
-    """One execution of a cell: its number, as in ``[7]``, the cell's text then, and the cell's id ("" if unknown)."""
+    """One execution of a cell: its number, as in ``[7]``, the cell's text then, the cell's id ("" if unknown), and when it
+    ended (seconds since the epoch; 0 if unknown)."""
 
     count: int
     text: str
     cell: str = ""
+    ended: float = 0.0
 
 
 @dataclass(frozen=True)
 class SavedCell:
-    """A code cell of a notebook file. ``part``: the part whose answer cell it is, or ""."""
+    """A code cell of a notebook file. ``part``: the part whose answer cell it is, or "". ``written``: when the file was."""
 
     text: str
     cell: str = ""
     part: str = ""
+    written: float = math.inf
 
 
 @dataclass(frozen=True)
 class Judged:
     """What was judged: the run ``count`` (0: a cell of a file). The rest is what may surprise the learner.
 
-    ``changed``: the saved cell is another text that never ran. ``renamed``: a later run of the cell, which does not define the
-    name any more. ``cells``: more than one cell of the notebook defines the name; their number.
+    ``changed``: the saved cell, in a file that is no older than the run, is another text that never ran. ``renamed``: a later
+    run of the cell, which does not define the name any more. ``cells``: more than one cell of the notebook defines the name;
+    their number.
     """
 
     count: int
@@ -60,7 +65,7 @@ def judged(part: str, name: str, runs: Sequence[CellRun], saved: Sequence[SavedC
     renamed = next((r.count for r in reversed(runs) if run.cell and r.cell == run.cell and r.count > run.count), 0)
     return Judged(
         run.count,
-        changed=now is not None and now.text not in ran,
+        changed=now is not None and now.text not in ran and now.written >= run.ended,
         renamed=renamed,
         cells=max(1, len(here)),
     )
