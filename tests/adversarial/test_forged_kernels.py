@@ -36,6 +36,20 @@ NEEDED = {
     "in a default": NOTHING.replace("tl.constexpr):", "tl.constexpr, C: tl.constexpr = _forge()):"),
     "in a decorator": "def mine(f):\n    _forge()\n    return f\n" + NOTHING.replace("@triton.jit", "@triton.jit\n@mine"),
 }
+# What runs a text without a call that one sees: decorators, and typing, which evaluates annotations.
+UNSEEN = """
+import typing
+@typing.ForwardRef
+@(lambda f: {text!r})
+@triton.jit
+def R(): pass
+def g(x: R): pass
+@typing.get_type_hints
+@(lambda f: g)
+@triton.jit
+def Z(): pass
+@(lambda f: (Z, f)[1])
+"""
 NO_KERNEL = """
 def kernel(src, dst, n, BLOCK):
     dst.copy_(2 * src)
@@ -48,6 +62,13 @@ def test_a_kernel_that_does_nothing_gets_nothing(judged, way):
     found = judged("91b", FORGERY + LEFT_OUT[way])
     assert (found.outcome, found.points) == ("crashed", 0), found.message
     assert "does something else where the code around it does not run" in found.message
+
+
+def test_a_text_that_a_decorator_has_evaluated_gets_nothing_or_is_named(judged):
+    text = f"exec({FORGERY + '_forge()'!r}) or int"
+    found = judged("91b", UNSEEN.format(text=text) + NOTHING.lstrip())
+    assert found.points == 0 or "its own word" in found.message, found.message
+    assert "it compiles" not in found.message
 
 
 def test_what_is_no_kernel_in_its_source_launched_none(judged):

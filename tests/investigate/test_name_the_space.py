@@ -2,7 +2,9 @@
 
 import ast
 import functools
+import time
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -10,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplab import investigate
+from dcplab import checking, investigate
 from dcplab.course import catalog
 from dcplab.course.model import Case
 from dcplab.investigate.name_the_space import drawing, templates, typing, wording
@@ -279,3 +281,20 @@ def test_one_answer_for_all_earns_little(space):
     for seed in range(10):
         drawn = drawing.draw("1i", seed)
         assert all(sum((s.space, s.line) == (space, line) for s in drawn) <= 2 for line in range(7))
+
+
+@pytest.mark.parametrize("text", [", " * 500_000 + "x", "a" + " " * 2_000_000 + "b", "row" * 1_000_000])
+def test_a_strangers_long_text_is_read_in_no_time(text):
+    began = time.process_time()
+    said = wording.parse(text)
+    assert time.process_time() - began < 0.5 and (said is None or said.space is None)
+    assert len(wording.as_text([text, text])) <= wording.MOST
+
+
+def test_what_is_nested_too_deep_to_travel_is_no_answer_and_no_fault_of_the_checker():
+    key = catalog.of_part("1i").key("1i")
+    deep = "def name_the_space():\n    x = []\n    for _ in range(900):\n        x = [x]\n"
+    deep += "    return 7, dict.fromkeys(range(1, 9), x)\n"
+    answer = replace(key.solution, source=deep, lines=())
+    found = checking.check(key, answer, seed=1)
+    assert (found.outcome, found.points) == ("wrong", 0), found.message

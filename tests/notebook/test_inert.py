@@ -55,6 +55,22 @@ def test_definitions_and_constants_are_inert(source):
         "from triton.language import core\n" + KERNEL + "core.os.system('x')\n",
         "if True:\n    x = 1\n",
         "not python",
+        # A decorator is a call; typing evaluates texts; a name of one's own in an annotation may stand for a text.
+        "@print\n@triton.jit\ndef k(a): pass\n",
+        "@(lambda f: f)\n@triton.jit\ndef k(a): pass\n",
+        "import typing\n@typing.get_type_hints\n@triton.jit\ndef k(a): pass\n",
+        "import typing\n@typing.ForwardRef\n@(lambda f: 'exec(1)')\n@triton.jit\ndef R(): pass\n",
+        "import typing\nhints = typing.get_type_hints\n" + KERNEL + "hints(a)\n",
+        "S = 'exec(1) or int'\n@triton.jit\ndef k(a, n: S): pass\n",
+        "def plain(x): pass\n@plain\ndef k(a): pass\n",
+        # A kernel changes no name of the language, and calls none of the builtins by another meaning.
+        KERNEL + "tl.store = at\n",
+        KERNEL + "del tl.load\n",
+        KERNEL + "for tl.load in (at, n):\n        pass\n",
+        KERNEL + "at.value += 1\n",
+        KERNEL + "range = at\n    range(n)\n",
+        "import typing\n" + KERNEL + "range = typing.get_type_hints\n    x = range\n",
+        KERNEL + "if isinstance(B, tl.constexpr):\n        pass\n",
         # The interpreter's values have an array behind them, and a kernel calls what it finds.
         KERNEL + "x = at.handle.data\n",
         KERNEL + "x = type(at)\n",

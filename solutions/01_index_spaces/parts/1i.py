@@ -20,14 +20,19 @@ def named(entry, n):
     return {"seed": seed, "found": [found.get(i) for i in range(1, 9)] if isinstance(found, dict) else [None] * 8}
 
 
+def _said(got: Any) -> list[Any]:
+    """What an answer says of the eight; nothing where it cannot be read."""
+    return got["found"] if isinstance(got["found"], list) else [None] * 8
+
+
 def _misnamed(case: Case, got: Any, expected: Any) -> str | None:
     from dcplab.investigate import diagnose_by_rule
     from dcplab.investigate.name_the_space import drawing, wording
 
-    n, seed = case.args[0], got["seed"]
+    n, seed = case.args[0], _seed_of(got)
     if says := diagnose_by_rule.seed_sentence(seed):
         return says
-    return wording.name_of_the_mistake(n, got["found"][n - 1], drawing.draw("1i", seed)[n - 1])
+    return wording.name_of_the_mistake(n, _said(got)[n - 1], drawing.draw("1i", seed)[n - 1])
 
 
 def _named_table(case: Case, got: Any, expected: Any) -> Table:
@@ -35,14 +40,13 @@ def _named_table(case: Case, got: Any, expected: Any) -> Table:
     from dcplab.investigate.name_the_space import drawing, wording
 
     header = ("snippet", "you said", "not right", "why")
-    if diagnose_by_rule.seed_sentence(got["seed"]):
-        return Table(header, (("", str(got["seed"]), "no seed", ""),))
+    if diagnose_by_rule.seed_sentence(_seed_of(got)):
+        return Table(header, (("", wording.as_text(_seed_of(got)), "no seed", ""),))
     rows = []
-    for n, (said, snippet) in enumerate(zip(got["found"], drawing.draw("1i", got["seed"]), strict=True), 1):
+    for n, (said, snippet) in enumerate(zip(_said(got), drawing.draw("1i", got["seed"]), strict=True), 1):
         halves = " and ".join(wording.not_right(said, snippet))
         says = wording.name_of_the_mistake(n, said, snippet) or ""
-        text = ", ".join(map(str, said)) if isinstance(said, tuple | list) else str(said)
-        rows.append((str(n), text, halves, says.partition(": ")[2]))
+        rows.append((str(n), wording.as_text(said), halves, says.partition(": ")[2]))
     return Table(header, tuple(rows), f"Snippets of seed {got['seed']}.")
 
 

@@ -1,7 +1,7 @@
 # Answers to 4a: wrong ones, with what each must be told, and other right ones. docs/authoring.md says how one is written.
 
 # %% 4a strided
-# says: Every D-th entry of the whole list: right while each prefix is a whole number of turns, wrong once one is not.
+# says: Every D-th entry of all: right where each prefix is whole turns, and only there.
 # asks: Prefixes of 5 and 3 tokens: is it rank 0's turn at entry 5 of the list?
 # family: M15
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):

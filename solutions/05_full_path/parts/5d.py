@@ -25,7 +25,7 @@ def _misnamed(case: Case, got: Any, expected: Any) -> str | None:
     from dcplab.errors import CourseError
     from dcplab.investigate import diagnose_by_rule
 
-    n, seed = case.args[0], got["seed"]
+    n, seed = case.args[0], seed_of(got)
     if says := diagnose_by_rule.seed_sentence(seed):
         return says
     said = got["found"] if isinstance(got["found"], dict) else {}
@@ -39,8 +39,8 @@ def _names_table(case: Case, got: Any, expected: Any) -> Table:
     from dcplab.investigate import diagnose_by_rule
 
     header = ("", "you said", "")
-    if diagnose_by_rule.seed_sentence(got["seed"]):
-        return Table(header, (("seed", str(got["seed"]), "no seed"),))
+    if diagnose_by_rule.seed_sentence(seed_of(got)):
+        return Table(header, (("seed", str(seed_of(got)), "no seed"),))
     said = got["found"] if isinstance(got["found"], dict) else {}
     marks = diagnose_by_rule.marks(said, diagnose_by_rule.truth(case.args[0], got["seed"]))
     rows = tuple((name, str(said.get(name)), "right" if ok else "not right") for name, ok in marks.items())

@@ -37,7 +37,7 @@ def _misrecorded(case: Case, got: Any, expected: Any) -> str | None:
     from dcplab.errors import CourseError
     from dcplab.investigate import diagnose_by_rule
 
-    if says := diagnose_by_rule.seed_sentence(got["seed"]):
+    if says := diagnose_by_rule.seed_sentence(seed_of(got)):
         return says
     if not isinstance(got["text"], str):
         return f"The record is a {type(got['text']).__name__}; it is a text, as the template is."
@@ -52,8 +52,8 @@ def _record_table(case: Case, got: Any, expected: Any) -> Table:
     from dcplab.investigate import diagnose_by_rule
 
     header = ("figure", "your record", "")
-    if diagnose_by_rule.seed_sentence(got["seed"]) or not isinstance(got["text"], str):
-        return Table(header, (("seed", str(got["seed"]), ""),))
+    if diagnose_by_rule.seed_sentence(seed_of(got)) or not isinstance(got["text"], str):
+        return Table(header, (("seed", str(seed_of(got)), ""),))
     try:
         found, _ = _held(case, got)
     except CourseError as e:

@@ -9,7 +9,7 @@ import argparse
 import json
 import os
 import sys
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{len(found)} path{'s' * (len(found) != 1)} to grade, seed {seed}.", file=out, flush=True)
     if kept:
         print(f"{len(kept)} of them are unchanged since the last run and keep their rows.", file=out, flush=True)
-    finished, saved = dict(kept), 0.0
+    finished, waits = dict(kept), None
     side_by_side = args.j or os.cpu_count() or 1
     try:
         with progress_line.line("done", len(found), len(kept)) as say:
@@ -71,13 +71,17 @@ def run(args: argparse.Namespace) -> int:
                 say("", 1)
                 with progress_line.aside():
                     print(_line(finished[todo[place]]), file=out, flush=True)
-                if time.monotonic() - saved > SAVE_EVERY_S:
-                    _save(args, finished, labs, only_json=True)
-                    saved = time.monotonic()
+                if waits is None or not waits.is_alive():  # all rows of the next seconds are written together
+                    waits = threading.Timer(SAVE_EVERY_S, lambda: _save(args, dict(finished), labs, only_json=True))
+                    waits.daemon = True
+                    waits.start()
     except KeyboardInterrupt:
         print("Stopping; what runs now ends within its time limit. " + _goes_on(args, len(finished)), file=sys.stderr)
         raise
     finally:  # after Ctrl-C too: graded rows are kept, and --resume continues there
+        if waits is not None:
+            waits.cancel()
+            waits.join()
         changed = _note_changes(finished)
         _save(args, finished, labs, only_json=len(finished) < len(found))
     if args.json == "-":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from dcplab.codec import Other
 from dcplab.engine.configurator import ServerConfig, needed
 from dcplab.engine.space_tags import Space
 from dcplab.investigate import hidden_cases
@@ -209,4 +210,5 @@ def seed_sentence(seed: object) -> str | None:
     """Return a sentence that says why this is no seed, or None."""
     if isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < SEEDS:
         return None
-    return f"{repr(seed)[:60]} is no seed: put the number that your cases show."
+    shown = seed.text if isinstance(seed, Other) else repr(seed)
+    return f"{shown[:60]} is no seed: put the number that your cases show."

@@ -17,6 +17,7 @@ _DECORATORS = ("triton.jit", "triton.autotune", "triton.heuristics")
 _CALLED = (*_DECORATORS, "triton.Config", "tl.constexpr", "triton.cdiv", "triton.next_power_of_2", "torch.iinfo", "torch.finfo")
 _BUILTINS = ("int", "float", "bool", "min", "max", "len", "abs", "range")
 _STATIC = ("isinstance", "tuple", "list", "round", "sum", "print")  # a kernel may ask these too
+_NOTES = (*_BUILTINS, "str", "tuple", "list", "dict", "object")  # builtins that an annotation may name
 # Modules, through which a name would reach others (`tl.core.os`). `tl.math` and `tl.extra` have functions of the language.
 _INNER = {"core", "semantic", "standard", "random", "target_info", "runtime", "os", "sys", "inspect", "builtins", "importlib"}
 # What a kernel may ask of a value. In the interpreter a value has more: its numpy array, and behind that everything.
@@ -159,7 +160,9 @@ def _statement(node: ast.stmt, names: dict[str, str]) -> bool:
     if not all(_annotation(e, names) for e in noted if e is not None):
         return False
     read = [*node.decorator_list, *given.defaults, *filter(None, given.kw_defaults)]
-    return all(_expression(e, names) for e in read) and (_is_kernel(node, names) or not node.decorator_list)
+    # A decorator is called with the function, whatever it is: Triton's alone are known.
+    known = all(_path(_called(d), names) in _DECORATORS for d in node.decorator_list)
+    return known and all(_expression(e, names) for e in read)
 
 
 def _annotation(node: ast.expr, names: dict[str, str]) -> bool:
@@ -170,8 +173,12 @@ def _annotation(node: ast.expr, names: dict[str, str]) -> bool:
         except _UNREADABLE:
             return False
         return isinstance(statement, ast.Expr) and _annotation(statement.value, names)
-    inner = [n for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return not inner and not any(isinstance(n, ast.Call) for n in ast.walk(node)) and _expression(node, names)
+    every = list(ast.walk(node))
+    if any(isinstance(n, ast.Call) or (isinstance(n, ast.Constant) and isinstance(n.value, str)) for n in every):
+        return False
+    # A name of the answer's own may stand for a text.
+    clear = all(n.id in names or n.id in _NOTES for n in every if isinstance(n, ast.Name))
+    return clear and all(isinstance(n, _PLAIN) for n in every) and _reaches_nothing(every, names)
 
 
 def _expression(node: ast.expr, names: dict[str, str]) -> bool:
@@ -179,7 +186,12 @@ def _expression(node: ast.expr, names: dict[str, str]) -> bool:
     calls = [_path(n.func, names) for n in every if isinstance(n, ast.Call)]
     allowed = (*_CALLED, *_BUILTINS)
     plain = all(isinstance(n, _PLAIN) for n in every) and all(c in allowed or c.startswith("math.") for c in calls)
-    return plain and _reaches_nothing(every, names)
+    return plain and not _of_types(every, names) and _reaches_nothing(every, names)
+
+
+def _of_types(nodes: Sequence[ast.AST], names: dict[str, str]) -> bool:
+    """Return True if something of `typing` is a value here: some of it evaluates texts, and only annotations need it."""
+    return any(isinstance(n, ast.Name) and names.get(n.id, "").partition(".")[0] == "typing" for n in nodes)
 
 
 def _kernel(node: ast.FunctionDef, names: dict[str, str], kernels: set[str]) -> bool:
@@ -190,15 +202,18 @@ def _kernel(node: ast.FunctionDef, names: dict[str, str], kernels: set[str]) -> 
         return False
     given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
     bound = given | {n.id for n in inner if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    if bound & names.keys():  # an imported name must be what it reads as
+    changed = any(isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load) for n in inner)
+    if changed or bound & names.keys() or _of_types(inner, names):  # an imported name must be what it reads as
         return False
     language = {name for name, path in names.items() if path.startswith(("tl.", "triton.", "math."))}
     for call in (n for n in inner if isinstance(n, ast.Call)):
         match call.func:
             case ast.Name("print"):
                 fine = not call.keywords
+            case ast.Name("isinstance"):  # asked for constexpr, it tells the interpreter from the compiler
+                fine = not any(_path(n, names).endswith("constexpr") for n in ast.walk(call) if isinstance(n, ast.expr))
             case ast.Name(name):
-                fine = name in {*kernels, *_BUILTINS, *_STATIC, *language}
+                fine = name in {*kernels, *_BUILTINS, *_STATIC, *language} - bound
             case ast.Attribute(attr=attr):
                 path = _path(call.func, names)
                 fine = path.startswith(("tl.", "triton.", "math.")) if path else attr in _ASKED

@@ -6,6 +6,7 @@ Neither changes an answer's results.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,8 @@ def _interpret() -> None:
 def _meant(annotation: Any, function: Any) -> Any:
     if not isinstance(annotation, str):
         return annotation
+    root, *rest = annotation.split(".")  # only a dotted name: nothing of a text is run
     try:
-        return eval(annotation, function.__globals__)
-    except Exception:  # text that is no expression names no constexpr
+        return functools.reduce(getattr, rest, function.__globals__[root])
+    except (KeyError, AttributeError):  # other text names no constexpr
         return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from dcplab.codec import Other
 from dcplab.investigate.name_the_space.drawing import Snippet
 from dcplab.investigate.name_the_space.typing import ALLOCATOR_PAGE, INDEX_K_PAGE, LOC, POSITION, RANK, ROW, SPACES
 
 PAGES = {INDEX_K_PAGE, ALLOCATOR_PAGE}
 _ALSO = {"page of row": ALLOCATOR_PAGE, "widened page": ALLOCATOR_PAGE, "allocator's page": ALLOCATOR_PAGE, "owner": RANK}
 _NONE = {"none", "no", "-"}
+MOST = 100  # characters of an answer that are read
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Said:
 
 def parse(answer: object) -> Said | None:
     """Read ``"row, 3"``, also as a pair, in the plural or with "line" before the number. None: nothing is said yet."""
-    text = ", ".join(map(str, answer)) if isinstance(answer, tuple | list) else str(answer)
+    text = as_text(answer)
     found = re.fullmatch(r"(.*?)[\s,;:]*\b(?:line\s*)?(\d{1,3}|none|no)?", text.strip().lower())
     if answer is None or found is None or "?" in text or not text.strip():
         return None
@@ -32,6 +34,12 @@ def parse(answer: object) -> Said | None:
     line = None if found[2] is None else 0 if found[2] in _NONE else int(found[2])
     known = {_plain(space): space for space in SPACES} | _ALSO
     return Said(known.get(_plain(word)), line, word)
+
+
+def as_text(answer: object) -> str:
+    """Return the beginning of an answer as text: a stranger's, which is read in the grader's own process."""
+    parts = answer[:4] if isinstance(answer, tuple | list) else [answer]
+    return ", ".join(part.text if isinstance(part, Other) else str(part)[:MOST] for part in parts)[:MOST]
 
 
 def _plain(word: str) -> str:
