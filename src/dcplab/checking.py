@@ -139,6 +139,8 @@ def _fact(judged: Judgement) -> tuple[str, Any] | None:
     seed have in common may be chance."""
     key, seed, mode = judged.key, judged.seed, judged.mode
     fact, kernel = observed(judged), bool(judged.drawn.launches)
+    if judged.outcome == "timeout":
+        return fact  # on each further seed the learner would wait as long again
     if fact or key.part.compare or (kernel and (mode == "gpu" or not related([judged]))):  # a kernel takes long to run again
         return fact
     every = [judged]
@@ -171,6 +173,8 @@ def _agree_again(judged: Judgement, theirs: Program) -> bool:
     key, mode = judged.key, judged.mode
     if theirs.source == judged.program.source:
         return True
+    if judged.outcome == "timeout" and judged.own:
+        return False  # it ran twice already, and nobody waits for a third time
     drawn = draw(key.part, judged.seed + 1, mode)
     own_s = ENDLESS_S if judged.outcome == "timeout" else drawn.own_s
     mine, other = attempt([judged.program, theirs], key.part, drawn.packed, mode, own_s)

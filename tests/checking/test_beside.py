@@ -35,7 +35,7 @@ def test_a_right_2d_passes_whatever_2a_is(wrong):
 
 def test_what_the_learners_own_would_do_is_shown_as_a_call():
     said = told(judged(CAPACITY, FIRST_OUT))
-    assert "5 of 18 cases would fail, the smallest: first_loc_out('draft'," in said and "the result is None; " in said
+    assert "5 of 18 cases would fail, as first_loc_out('draft'," in said and "the result is None; " in said
 
 
 def test_one_that_is_not_finished_or_raises_costs_nothing_either():

@@ -51,9 +51,11 @@ def test_1h_by_luck():
 @pytest.mark.parametrize(
     "body, nothing",
     [
-        ("x = tl.load(p)\n    tl.store(q, x)", True),
-        ("x = tl.load(p, m)\n    tl.store(q, x)", False),
-        ("x = tl.load(p)\n    tl.store(q, x, mask=m)", False),
+        ("x = tl.load(p + tl.arange(0, 4))\n    tl.store(q, x)", True),
+        ("x = tl.load(p + tl.arange(0, 4), m)\n    tl.store(q, x)", False),
+        ("x = tl.load(p + tl.arange(0, 4))\n    tl.store(q, x, mask=m)", False),
+        ("if n:\n        tl.store(q, tl.load(p + tl.arange(0, 4)))", False),
+        ("x = tl.load(p)\n    tl.store(q, x)", False),  # one address a program
         ("return 1", False),
     ],
 )

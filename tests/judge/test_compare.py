@@ -42,7 +42,7 @@ def test_right_is_right(value):
         (1.0, 1, "a float; an int"),
         (torch.tensor(1), 1, "a tensor; an int"),
         (1, torch.tensor(1), "an int; a tensor"),
-        (None, 1, "1 is expected: does every way end in a return"),
+        (None, 1, "result is None; 1 is expected."),
         ((1, 2), [1, 2], "a tuple; a list"),
         (Other("tensor", "a lie"), torch.tensor(1), "tensor of another kind"),
         (Other("int", "x"), 1, "int of another kind"),

@@ -33,8 +33,13 @@ def asks_no_sign(source: str) -> bool:
 
 
 def masks_nothing(source: str) -> bool:
-    """Return True if a kernel has loads or stores and none of them a mask."""
-    calls = [n for n in _inside(source) if isinstance(n, ast.Call) and _name(n.func) in ("load", "store")]
+    """Return True if a kernel loads and stores blocks, always, and none of it has a mask: lanes past the end, if there are any,
+    do what another does. Where an `if` or a loop decides, or one address after another is touched, nothing is done twice."""
+    nodes = list(_inside(source))
+    calls = [n for n in nodes if isinstance(n, ast.Call) and _name(n.func) in ("load", "store")]
+    blocks = any(isinstance(n, ast.Call) and _name(n.func) == "arange" for n in nodes)
+    if not blocks or any(isinstance(n, ast.If | ast.For | ast.While | ast.IfExp) for n in nodes):
+        return False
     plain = [len(n.args) <= ("load", "store").index(_name(n.func)) + 1 and not n.keywords for n in calls]
     return bool(plain) and all(plain)
 

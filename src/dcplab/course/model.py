@@ -25,7 +25,7 @@ class Case:
     Arguments are None, bool, int, float, str, tuples, lists, dicts and CPU tensors of any layout: a strided view arrives as a
     strided view. In GPU mode the child moves tensors to the device first.
     ``writes``: positions of the arguments that the entry must change in place. A change anywhere else is ``unsafe``.
-    ``size`` orders cases: the smallest failing one is shown.
+    ``size`` orders cases: of those that fail alike the first in order is shown.
     ``raises``: the name of the exception type that the right answer raises ("ValueError"), or None.
     ``call``: the function to call where a part has several (``Part.also``). Empty: the entry.
     ``modes``: those that can judge the case ("cpu", "gpu"). Other modes leave it out, and the result says so.
@@ -110,7 +110,7 @@ class Part:
     ``oracle`` computes the right result of one case. For a ``Case`` it gets fresh copies of the arguments; None means that the
     solution region itself is the oracle. For a ``Launch`` it gets a dict of fresh copies of the buffers (CPU tensors) and the
     launch, and returns a dict with the right contents of the written buffers.
-    ``rows(case, got, expected)`` makes the table of the smallest failure. None picks a general table.
+    ``rows(case, got, expected)`` makes the table of the failure that is shown. None picks a general table.
     ``question`` is asked if no misconception was recognised.
     ``not_here(mode_name)`` returns a sentence if an environment ("cpu" or "gpu") cannot judge this part, else None.
     ``close``, for float results: every element must be within ``close * (1 + |expected|)``. None compares exactly.

@@ -3,7 +3,8 @@
 The second bank is made of single edits of the solution (`dcplab.course.mutants.slips`). One that does the same as the answer
 on all cases, the passing ones too, says what the answer comes to, never in which place. Two mistakes are a wrong answer of the
 bank together with a dtype, with another wrong answer, or with one edit elsewhere; they too agree on every case. If only one of
-two is known, the answer does the same wherever that one shows.
+two is known, the answer does the same wherever that one shows. Where None comes back and a value is due, two mistakes explain
+nothing: they would only be silent together.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dcplab.course.model import Wrong
 from dcplab.course.mutants import slips
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds, of_values
 from dcplab.judge.judgement import Judgement
+from dcplab.judge.observed import returned_none
 from dcplab.judge.sieve import Bank, on_failing, on_shown
 
 EDITED = "It does what a right one would with {} in one place."
@@ -68,6 +70,8 @@ def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds], pairs_on
     for a kernel or under a driver, since it takes long to run all of them. A driver, which may start a server a case, takes too
     long for pairs.
     """
+    if returned_none(judgement):
+        return None
     every = [wrong for wrong, _ in judgement.key.wrong if wrong.outcome in ("wrong", "unsafe")]
     driven = judgement.part.drive is not None
     slow, did = driven or bool(judgement.drawn.launches), dict(like)

@@ -1,20 +1,23 @@
 """Finds facts that hold for every case of a wrong answer, whatever its reason: it stores nothing, it always returns the same
-value, or it returns an argument unchanged."""
+value, it returns an argument unchanged, or it has nothing for some word that it is called with."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dcplab.course.model import Case, Launch
 from dcplab.judge.compare import identical
 from dcplab.judge.judgement import Judgement
+from dcplab.judge.related import inputs
 from dcplab.judge.verdict import outcome_of
 
 FEWEST = 3  # cases, for "always"
 
 
 def observed(judgement: Judgement) -> tuple[str, Any] | None:
-    """Return ("nothing", the buffers or arguments to write), ("always", the value), ("argument", its position), or None.
+    """Return ("nothing", the buffers or arguments to write), ("always", the value), ("silent", None) if None comes back in
+    every case, ("argument", its position), ("missing", (an argument's name, its words for which nothing comes back)), or None.
 
     None too if a case did not end or raised.
     """
@@ -35,10 +38,37 @@ def observed(judgement: Judgement) -> tuple[str, Any] | None:
         return None
     if isinstance(got[0], bool | int | float | str) and all(identical(value, got[0]) for value in got):
         return "always", got[0]
+    if all(value is None for value in got):
+        return "silent", None
     for position in range(min(len(case.args) for case in cases)):
         if all(identical(value, case.args[position]) for value, case in zip(got, cases, strict=True)):
             return "argument", position
+    return _missing(judgement, numbers, got)
+
+
+def _missing(judgement: Judgement, numbers: Sequence[int], got: Sequence[Any]) -> tuple[str, Any] | None:
+    """Return the argument, and its words or flags, for which None alone comes back though a value is due. Something else comes
+    back for another word: it is a branch that is missing."""
+    value, empty = dict(zip(numbers, got, strict=True)), returned_none(judgement)
+    given = {n: inputs(judgement, n) for n in numbers}
+    for name in given[numbers[0]]:
+        words = dict.fromkeys(given[n].get(name) for n in numbers if isinstance(given[n].get(name), str | bool))
+        nothing = [w for w in words if all(value[n] is None for n in numbers if given[n].get(name) == w)]
+        due = [w for w in nothing if any(given[n].get(name) == w for n in empty)]
+        if due and len(nothing) < len(words):
+            return "missing", (name, tuple(due))
     return None
+
+
+def returned_none(judgement: Judgement) -> list[int]:
+    """Return the failing cases in which None came back though a value is due."""
+    found = []
+    for n in judgement.failing:
+        case, record = judgement.drawn.cases[n], judgement.trial.records.get(n, {})
+        if "returned" in record and "raised" not in record and isinstance(case, Case) and not case.writes:
+            if record["returned"] is None and judgement.expected[n] is not None:
+                found.append(n)
+    return found
 
 
 def _before(case: Case | Launch) -> dict:

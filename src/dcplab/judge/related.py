@@ -14,6 +14,7 @@ from dcplab.judge import entries, numbers
 from dcplab.judge.compare import difference, identical, kind
 from dcplab.judge.conditions import exactly_where
 from dcplab.judge.judgement import Judgement
+from dcplab.judge.spelled import spells
 from dcplab.judge.verdict import outcome_of
 
 
@@ -57,6 +58,8 @@ def related(judgements: Sequence[Judgement]) -> tuple[Relation | None, tuple | N
     failing = [n for n, ran in enumerate(cases) if ran.failed]
     where = exactly_where({n: ran.inputs for n, ran in enumerate(cases)}, failing)
     how = _relation([cases[n] for n in failing], first.part.close) if first.outcome in ("wrong", "unsafe") else None
+    if how and how.what == "gives" and spells(first.program.source, how.facts[0].strip("`")):
+        how = None
     return (how, where) if how or where else None
 
 

@@ -53,11 +53,13 @@ def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected
     if asked:
         return Verdict(number, "wrong", "returned", asked)
     unsafe, doubts = _touched(number, record), record.get("doubts") or ()
+    logic = next((doubt for doubt in doubts if doubt[0] == LOGIC), None)
     if unsafe and any(event["kind"] != "shares" for event in record["events"]):
-        logic = next((doubt for doubt in doubts if doubt[0] == LOGIC), None)
         return Verdict(number, "unjudged", "doubt", logic) if logic else unsafe
     wrong = _wrong(part, number, case, outcome_of(case, record), expected)
     if wrong is None:
+        if logic:  # which side was kept depends on their order: a right value proves nothing either
+            return Verdict(number, "unjudged", "doubt", logic)
         return unsafe or Verdict(number, "passed")  # report aliasing only when the values are right
     return Verdict(number, "unjudged", "doubt", doubts[0]) if doubts else wrong
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.model import Case, Launch, Part, Table
+from dcplab.course.model import Buf, Case, Launch, Part, Table
 from dcplab.judge.compare import wrong_places
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.verdict import outcome_of
@@ -109,7 +109,8 @@ def call(part: Part, case: Case | Launch, names: Sequence[str] = ()) -> str:
     """Write a case as the call that a learner could type: ``owner_rank(7, 4)``. Large tensors are described."""
     if isinstance(case, Launch):
         grid = ", ".join(map(str, case.grid)) + ("," if len(case.grid) == 1 else "")
-        return f"{part.entry}[({grid})](" + ", ".join([*case.buffers, *(f"{k}={v}" for k, v in case.constexprs.items())]) + ")"
+        passed = [value.name if isinstance(value, Buf) else short(value) for value in case.args]
+        return f"{part.entry}[({grid})](" + ", ".join([*passed, *(f"{k}={v}" for k, v in case.constexprs.items())]) + ")"
     if part.drive:
         return describe(case, names)
     given = [short(value) for value in case.args] + [f"{k}={short(value)}" for k, value in case.kwargs.items()]

@@ -1,4 +1,4 @@
-"""Words a check's result: the diagnosis first, then the smallest failing case, one question, and how to see more."""
+"""Words a check's result: the diagnosis first, then a failing case, one question, and how to see more."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
     return _Told(
         first=first or shown,
         second=" ".join(filter(None, [shown if first and first != shown else "", *facts.besides(j, first, names)])),
-        count=f"{len(j.failing)} of {len(drawn.cases)} cases fail; the smallest: " if len(drawn.cases) > 1 else "",
+        count=f"{_count(j, 'fail')}; shown: " if len(drawn.cases) > 1 else "",
         label=case.label,
         case=case_table.describe(case, names[j.shown.number]),
         table=case_table.of_shown(j, names[j.shown.number]),
@@ -198,8 +198,14 @@ def _with_own(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
     shown, case = own.shown, own.drawn.cases[own.shown.number]
     says = sentences.of_verdict(shown, own.trial, names[shown.number])
     call = case_table.call(own.part, case, names[shown.number])
-    count = f"{len(own.failing)} of {len(own.verdicts)} cases"
-    return f"But with your own {_replaced(judgement)} {count} would fail, the smallest: {call}: {_lower(says)}"
+    return f"But with your own {_replaced(judgement)} {_count(own, 'would fail')}, as {call}: {_lower(says)}"
+
+
+def _count(judgement: Judgement, fail: str) -> str:
+    """Count the cases that fail. Those after the one that ended the answer never ran, and prove nothing."""
+    cases, ran = len(judgement.verdicts), [v for v in judgement.verdicts if v.outcome != "not_run"]
+    failing = sum(v.number in judgement.failing for v in ran)
+    return f"{failing} of {cases} cases {fail}" if len(ran) == cases else f"{failing} of the {len(ran)} cases that ran {fail}"
 
 
 def _by_luck(judgement: Judgement) -> str:

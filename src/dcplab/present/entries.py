@@ -28,7 +28,7 @@ def different(
     pairs = list(zip_longest(got.tolist(), expected.tolist()))
     wrong = [i for i, (mine, right) in enumerate(pairs) if mine != right]
     if len(wrong) > SHOWN:
-        caption += f" The first {SHOWN} places:"
+        caption += f" The first {SHOWN} wrong places:"
     rows = []
     for i in wrong[:SHOWN]:
         mine, right = ("nothing" if side is None else say(side) for side in pairs[i])

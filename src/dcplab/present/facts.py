@@ -7,6 +7,7 @@ from typing import Any
 
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.related import Relation
+from dcplab.present import kernel_slips
 from dcplab.present.sentences import argument
 from dcplab.present.values import short
 
@@ -18,7 +19,9 @@ PLAIN = {
         "Which line stores, where to, and does its mask let anything through?",
     ),
     "always": ("always-the-same", "It gives {} in every case.", "Which of the arguments must it depend on?"),
+    "silent": ("returns-nothing", "It gives None in every case.", "Does every way through it end in a return?"),
     "argument": ("returns-argument", "It gives back {} as it got it.", ""),
+    "missing": ("branch-missing", "Nothing comes back where {}.", "Which line is reached there, and does it return?"),
     "related": ("fact", "", ""),
 }
 
@@ -114,7 +117,11 @@ _MEANS = (
         "range-backwards",
         "The end of a range lies before its beginning: is a pair of parentheses missing?",
     ),
-    ("stack expects each tensor to be equal size", "stack", "`torch.stack` wants pieces of one shape; `torch.cat` joins any."),
+    (
+        "stack expects each tensor to be equal size",
+        "stack",
+        "`torch.stack` lays pieces of one shape side by side, on a new axis; these differ in shape.",
+    ),
     ("The shape of the mask", "mask-shape", "A mask must have the shape of what it selects from."),
     ("split_with_sizes expects", "split-lengths", "The lengths do not add up to the number of what is split."),
     (
@@ -198,6 +205,8 @@ def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
             fact = short(fact)
         case "argument":
             fact = f"`{argument(fact, names)}`"
+        case "missing":
+            fact = f"`{fact[0]}` is {' or '.join(map(_value, fact[1]))}"
         case "related":
             return f"{_of_relation(fact[0])}." if fact[0] and fact[0].what not in _SAID else ""
     return PLAIN[what][1].format(fact)
@@ -231,7 +240,9 @@ def meaning(judgement: Judgement) -> tuple[str, str] | None:
     shown, raised = judgement.shown, judgement.refusal
     if not raised and shown is not None and shown.outcome == "crashed" and judgement.trial is not None:
         raised = judgement.trial.records.get(shown.number, {}).get("raised")
-    return of_raised((raised or {}).get("message", ""))
+    raised = raised or {}
+    slip = kernel_slips.of_line(judgement.program.source, raised.get("line")) if raised and judgement.drawn.launches else None
+    return slip or of_raised(raised.get("message", ""))
 
 
 def of_raised(message: str) -> tuple[str, str] | None:

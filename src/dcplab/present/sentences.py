@@ -20,6 +20,7 @@ DOUBTS = {
     "arithmetic": "Triton's CPU interpreter computes {} wrongly: convert to fp32 before every operation, or run on a GPU.",
     "cast": "Triton's CPU interpreter truncates a cast to {}; a GPU rounds. This can only be judged on a GPU.",
     "logic": "Triton's CPU interpreter keeps one side of `and` or `or` between blocks: join masks with & and |.",
+    "logic not": "Triton's CPU interpreter gives one bool for `not` of a whole block: `~` turns a mask over, lane by lane.",
     "loop": "Triton {} cannot interpret a loop whose bound is loaded at run time; Triton 3.7.1 and a GPU can.",
 }
 _PASSED_OVER = {
@@ -73,7 +74,8 @@ def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
         case "touched":
             return of_event(verdict.fact, names)
         case "doubt":
-            return DOUBTS[verdict.fact[0]].format(verdict.fact[1])
+            kind, of = verdict.fact
+            return DOUBTS.get(f"{kind} {of}", DOUBTS[kind]).format(of)
         case "ended":
             return of_end(trial)
         case "refused":
@@ -94,7 +96,7 @@ def of_difference(found: Difference, names: Sequence[str] = ()) -> str:
             if expected is None:
                 return f"{what} is {short(got)}; None is expected."
             if got is None:
-                return f"{what} is None; {_value_or_kind(expected)} is expected: does every way end in a return?"
+                return f"{what} is None; {_value_or_kind(expected)} is expected."
             more = f" ({got.text})" if isinstance(got, Other) and got.text else ""
             return f"{what} is {article(kind(got))}{more}; {article(kind(expected))} is expected."
         case "length":

@@ -2,12 +2,13 @@
 
 Measured on Triton 3.7.1. bf16 and fp8 arithmetic, comparison, reduction and dot work on the raw bits, and a cast to either
 truncates instead of rounding. Loads, stores, selections and casts to fp32 are exact. ``and`` and ``or`` between blocks give one
-of the two unchanged, where the compiler joins them lane by lane (and calls it deprecated).
+of the two unchanged, where the compiler joins them lane by lane (and calls it deprecated). ``not`` of a block gives one bool.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dis
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,7 +18,8 @@ from dcplab.course.trial import LOGIC
 
 @contextlib.contextmanager
 def watched(casts: bool = True) -> Iterator[list[tuple[str, str]]]:
-    """Collect ``(kind, dtype)`` of each kind of wrong operation while open: "arithmetic", "cast", or "logic" (without a dtype).
+    """Collect ``(kind, dtype)`` of each kind of wrong operation while open: "arithmetic", "cast", or "logic" (with
+    `_asking` for a dtype).
     Yields the list.
 
     ``casts=False`` ignores casts, for values that every requested cast keeps exactly.
@@ -63,9 +65,10 @@ def watched(casts: bool = True) -> Iterator[list[tuple[str, str]]]:
         plain = kind.__bool__  # the interpreter's own, there for this launch
 
         def asked(self: Any) -> Any:
-            asks = sys._getframe(1).f_globals.get("__name__", "")
-            if self.handle.data.size != 1 and not asks.startswith("triton."):  # Triton's own load asks `if mask and other`
-                note(LOGIC, "")
+            asks = sys._getframe(1)
+            ours = not asks.f_globals.get("__name__", "").startswith("triton.")  # its own load asks `if mask and other`
+            if self.handle.data.size != 1 and ours:
+                note(LOGIC, _asking(dis.opname[asks.f_code.co_code[asks.f_lasti]]))
             return plain(self)
 
         kind.__bool__ = asked
@@ -89,6 +92,11 @@ def watched(casts: bool = True) -> Iterator[list[tuple[str, str]]]:
 def _is_small(dtype: Any) -> bool:
     name = _name(dtype)
     return name == "bf16" or name.startswith("fp8")
+
+
+def _asking(opcode: str) -> str:
+    """Return what asks for a bool: "not", or nothing for ``and`` and ``or``. A compiler refuses `if`, which is told instead."""
+    return "not" if opcode == "UNARY_NOT" else ""
 
 
 def _name(dtype: Any) -> str:

@@ -1,0 +1,156 @@
+"""What beginners' answers are told: every sentence is true of that answer."""
+
+import pytest
+
+from dcplab import checking
+from dcplab.course import catalog
+from dcplab.notebook.extract import extract
+
+OUT = """def largest_loc(size, page_size, dcp_size):
+    return (size // page_size + 1) * page_size * dcp_size - 1
+def first_loc_out(consumer, size, page_size, dcp_size):
+"""
+SLOTS = "def index_k_slots(size, page_size, dcp_size, scale):\n    "
+KERNEL = catalog.lab("01").solution("1h").source
+HEAD = KERNEL.split("    ### BEGIN")[0]
+LOAD = "tl.load(locs_ptr + entry, mask=mask, other=-1)"
+RULE = "tl.where((x >= 0) & (x % DCP_SIZE == DCP_RANK), x // DCP_SIZE, -1)"
+
+
+def check(part, source, seed=1):
+    lab = catalog.of_part(part)
+    return checking.check(lab.key(part), extract([*lab.setup(), source], lab.part(part).names), seed=seed)
+
+
+def told(part, source, seed=1):
+    return " ".join(check(part, source, seed).message.split())
+
+
+def branch(consumer, slots):
+    return f"""    if consumer == "{consumer}":
+        n = max({slots}, page_size * dcp_size)
+        return n if n <= largest_loc(size, page_size, dcp_size) else None
+"""
+
+
+@pytest.mark.parametrize("seed", [1, 8])
+@pytest.mark.parametrize(
+    "branches, silent",
+    [
+        (branch("draft", "size * dcp_size + page_size"), '"index_k" or "ckv_raw"'),
+        (branch("index_k", "size + page_size"), '"ckv_raw" or "draft"'),
+        (branch("index_k", "size + page_size") + branch("draft", "size + page_size"), '"ckv_raw"'),  # one is wrong besides
+    ],
+)
+def test_a_branch_that_is_missing_is_said_first(branches, silent, seed):
+    found = check("2d", OUT + branches, seed)
+    assert found.message.startswith(f"Nothing comes back where `consumer` is {silent}.\n"), found.message
+    assert found.diagnosis == "2d-branch-missing" and "raw here" not in found.message and "And" not in found.message
+
+
+def test_no_two_mistakes_for_what_is_silent_in_some_cases():
+    silent = branch("draft", "size * dcp_size + page_size").replace('consumer == "draft"', "size % 8 == 0")
+    found = check("2d", OUT + silent)
+    assert found.outcome == "wrong" and "something else" not in found.message and "in one place" not in found.message
+
+
+def test_none_is_no_missing_return_where_every_way_returns():
+    body = "    n = size * (dcp_size if consumer == 'draft' else 1) + page_size\n"
+    said = told("2d", OUT + body + "    return max(n, page_size * dcp_size) if n < size * dcp_size else None\n")
+    assert "The result is None; 52 is expected. 5 of 18" in said and "return?" not in said
+    said = told("2d", OUT + body)
+    assert said.startswith("It gives None in every case. ") and "Does every way through it end in a return?" in said
+
+
+def test_a_formula_that_is_the_answers_own_is_not_read_back():
+    for body in (
+        "return size + page_size * dcp_size",
+        "return dcp_size * page_size + size",
+        "wide = page_size * dcp_size\n    return size + wide",
+    ):
+        assert "the result is `" not in told("2c", SLOTS + body), body
+
+
+def test_the_places_shown_are_called_wrong():
+    narrow = "import torch\ndef page_locs(page, page_size, dcp_size):\n    wide = page_size * dcp_size\n"
+    said = told("1e", narrow + "    return torch.arange(page * wide + 1, page * wide + wide + 1)")
+    assert "The first 6 wrong places: " in said
+
+
+def test_a_case_that_is_not_the_smallest_is_not_called_so():
+    wide = "import torch\ndef page_locs(page, page_size, dcp_size):\n    wide = page_size * dcp_size\n"
+    said = told("1e", wide + "    return torch.arange(page * wide, page * wide + wide).int()")
+    assert "6 of 6 cases fail; shown: a page past 2^53" in said and "smallest" not in said
+
+
+def test_a_kernels_call_is_the_one_that_was_made():
+    assert "[(1,)](locs, rows, 5, DCP_RANK=0, DCP_SIZE=4, BLOCK=8)" in told("1h", KERNEL.replace("tl.where", "tl.nowhere"))
+
+
+@pytest.mark.parametrize(
+    "old, new, says",
+    [
+        (LOAD, "locs_ptr[entry]", "A pointer is an address and is not indexed: `tl.load(locs_ptr + entry)` reads there."),
+        ("tl.where", "torch.where", "torch's functions do not exist in a kernel: `torch.where` is `tl.where` there."),
+        ("tl.where", "torch.gather", "torch's functions do not exist in a kernel: `torch.gather` is `tl.gather` there."),
+        (
+            "tl.program_id(0)",
+            "torch.ones(1)",
+            "torch's functions do not exist in a kernel: `torch.ones` has no namesake there.",
+        ),
+    ],
+)
+def test_first_slips_in_a_kernel(old, new, says):
+    assert told("1h", KERNEL.replace(old, new)).startswith(says)
+
+
+@pytest.mark.parametrize(
+    "condition, says",
+    [
+        ("not (loc % DCP_SIZE != DCP_RANK)", "one bool for `not` of a whole block: `~` turns"),
+        ("(loc % DCP_SIZE == DCP_RANK) and (loc >= 0)", "keeps one side of `and` or `or`"),
+        ("(loc >= 0) and (loc % DCP_SIZE == DCP_RANK)", "keeps one side of `and` or `or`"),
+    ],
+)
+def test_a_bool_of_a_block_is_not_judged_in_any_order(condition, says):
+    found = check("1h", KERNEL.replace("tl.where(owned", f"tl.where({condition}"))
+    assert found.outcome == "error" and says in " ".join(found.message.split()), found.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"""    for i in range(BLOCK):
+        j = tl.program_id(0) * BLOCK + i
+        if j < n:
+            x = tl.load(locs_ptr + j)
+            tl.store(rows_ptr + j, {RULE})
+""",
+        f"""    j = tl.program_id(0) * BLOCK
+    e = tl.minimum(j + BLOCK, n)
+    while j < e:
+        x = tl.load(locs_ptr + j)
+        tl.store(rows_ptr + j, {RULE})
+        j += 1
+""",
+    ],
+)
+def test_a_loop_over_entries_repeats_nothing(body):
+    found = check("1h", HEAD + body)
+    assert found.outcome == "passed" and "But" not in found.message, found.message
+
+
+def test_stacking_unlike_pieces_advises_nothing_false():
+    source = "import torch\ndef assemble_ragged(prefix, extend, prefix_lens, extend_lens):\n    "
+    said = told("4c", source + "return torch.stack([prefix, extend], 1).flatten(0, 1)")
+    assert "`torch.stack` lays pieces of one shape side by side" in said and "torch.cat" not in said
+
+
+@pytest.mark.slow
+def test_an_endless_answer_runs_once_and_counts_what_ran(monkeypatch):
+    runs = []
+    plain = checking.attempt
+    monkeypatch.setattr(checking, "attempt", lambda *args, **more: (runs.append(args), plain(*args, **more))[1])
+    found = check("1c", "import torch\ndef localize(locs, dcp_rank, dcp_size):\n    while True:\n        pass\n")
+    assert found.outcome == "timeout" and len(runs) == 1
+    assert "1 of the 1 cases that ran fail" in found.message and "12 of 12" not in found.message
