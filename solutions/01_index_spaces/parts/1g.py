@@ -39,6 +39,10 @@ def _flatten_cases(draw: Draw) -> list[Case]:
                 (_table(draw, 4, 9, torch.int32), torch.tensor([1, 3]), torch.tensor([draw.int(2, 4), 3])),
             ),
             (
+                "a long request",
+                (_table(draw, 2, 4_200, torch.int64), torch.tensor([1]), torch.tensor([draw.int(4_100, 4_190)])),
+            ),
+            (
                 "no request",
                 (_table(draw, 3, 6, torch.int32), torch.tensor([], dtype=torch.int64), torch.tensor([], dtype=torch.int64)),
             ),

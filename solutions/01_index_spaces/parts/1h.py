@@ -37,6 +37,7 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         ("two programs", edge_locs(draw, 6, pads=3), draw.int(1, 4), 6, 32),
         ("one loc", torch.tensor([3 * draw.int(20, 40) + 1]), 1, 3, 4),
         ("one rank", edge_locs(draw, 1, pads=2), 0, 1, 8),
+        ("five programs, thousands of locs", torch.tensor(draw.sample(range(-1, 20_000), 4_500)), draw.int(0, 2), 3, 1024),
         ("three programs, past 2^31 and 2^53", edge_locs(draw, 8, pads=5), draw.choice([0, 5, 7]), 8, 16),
     ]
     return [_launch(label, i, *rest) for i, (label, *rest) in enumerate(launches)]

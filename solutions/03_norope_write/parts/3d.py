@@ -31,6 +31,7 @@ def _topk_cases(draw: Draw) -> list[Case]:
     many = 2**40 + 64 * draw.int(3, 999)  # with rows past 2^14 float64 rounds the last rank's locs up to the next row
     zero = torch.tensor([draw.shuffled([0, 4 * draw.int(1, 9), 5, 10, -1])])
     whole = torch.tensor([draw.shuffled([3, 7, 11, 15]), draw.shuffled([1, 2, 4, 8])])
+    large = torch.tensor([draw.shuffled([*(2 * v + 1 for v in range(300)), *(2 * v for v in range(draw.int(20, 40)))])])
     return numbered(
         [
             ("one query, rank 0", (zero, 0, 4)),
@@ -46,6 +47,7 @@ def _topk_cases(draw: Draw) -> list[Case]:
             ("rows up to 2^31", drawn((2, 6), 5, 6, rows=range(2**31 - 40, 2**31))),
             ("locs past 2^31 and 2^53", drawn((2, 6), many - draw.int(1, 2), many, pads=1, rows=range(2**14, 2**14 + 30))),
             ("many keys", drawn((4, 40), draw.choice([0, 5, 7]), 8, pads=3)),
+            ("more keys of this rank than a byte can count", (large, 1, 2)),
             ("no keys", (torch.empty(3, 0, dtype=torch.int64), 1, 4)),
             ("no queries", (torch.empty(0, 4, dtype=torch.int64), 1, 4)),
         ]

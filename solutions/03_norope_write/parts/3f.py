@@ -72,6 +72,7 @@ def _alarm_cases(draw: Draw) -> list[Case]:
             ("all keys on one rank", server((k, [0, 0, k, 0], 0.0), (k, [k, 0, 0, 0], 0.0))),
             ("nothing but queries without keys", server(none, none)),
             ("rounding, upwards", above),
+            ("sums past 2^15, every rank holds every key", server((40_000, [40_000] * 4, 2.0))),
             ("three ranks hold nearly every key", server((k, [k - 1, k - 1, k - 2, 2], 1.3))),
             ("one key of twelve twice", server((12, [12, 1, 0, 0], 0.51))),
             ("no queries", server()),
