@@ -48,6 +48,34 @@ def test_a_branch_that_is_missing_is_said_first(branches, silent, seed):
     assert found.diagnosis == "2d-branch-missing" and "raw here" not in found.message and "And" not in found.message
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        branch("index_k", "size + page_size") + branch("draft", "size * dcp_size + page_size"),
+        "    slots = {'index_k': size + page_size, 'draft': size * dcp_size + page_size}.get(consumer)\n"
+        "    n = slots and max(slots, page_size * dcp_size)\n"
+        "    return n if n and n <= largest_loc(size, page_size, dcp_size) else None\n",
+    ],
+)
+def test_a_branch_that_is_missing_is_none_that_says_none(body):
+    # It gives what an answer gives that takes c-KV for localized: None for "ckv_raw", and says so.
+    assert check("2d", OUT + body).message.startswith('Nothing comes back where `consumer` is "ckv_raw".\n')
+
+
+def test_the_case_that_is_shown_is_one_in_which_nothing_comes_back():
+    said = told("4e", "def choose_transform(mode, dcp_sharded):\n    if dcp_sharded:\n        return 'PAGED'\n")
+    assert said.startswith("Nothing comes back where `dcp_sharded` is False. The result is None; 'PAGED' is expected.")
+    said = told("4e", "def choose_transform(mode, dcp_sharded):\n    if mode == 'extend':\n        return 'RAGGED'\n")
+    assert said.startswith('Nothing comes back where `mode` is "target_verify", "decode" or "mixed".')
+
+
+def test_names_in_a_condition_stand_without_quotes():
+    lines = "    slots = size * (dcp_size if consumer == 'draft' else 1) + page_size\n"
+    lines += "    first = max(slots, page_size * dcp_size)\n"
+    lines += "    if size > page_size * dcp_size and first <= largest_loc(size, page_size, dcp_size):\n        return first\n"
+    assert "those fail where `page_size` is `dcp_size` - 1, and no others" in told("2d", OUT + lines)
+
+
 def test_no_two_mistakes_for_what_is_silent_in_some_cases():
     silent = branch("draft", "size * dcp_size + page_size").replace('consumer == "draft"', "size % 8 == 0")
     found = check("2d", OUT + silent)

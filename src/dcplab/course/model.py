@@ -183,8 +183,7 @@ class Right:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of one check. ``message`` is plain text, its first line the diagnosis. ``table`` shows the smallest failing
-    case."""
+    """The result of one check. ``message`` is plain text, its first line the diagnosis. ``table`` shows a failing case."""
 
     lab: str
     part: str

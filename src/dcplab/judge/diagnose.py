@@ -1,6 +1,6 @@
 """Names the misconception: the wrong answer that does the same as this answer on the same inputs.
 
-Pick, in this order:
+Pick, in this order, unless a branch is missing, which is told by others:
 (1) a bank answer that agrees on every case;
 (2) one that agrees on every case of the failing function, since a part may ask for two functions, each with its own mistake;
 (3) what is true of every case (`judge.observed`), which is told by others: no name;
@@ -23,7 +23,7 @@ from dcplab.judge import made
 from dcplab.judge.compare import identical
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds
 from dcplab.judge.judgement import Judgement
-from dcplab.judge.observed import observed
+from dcplab.judge.observed import forgotten, observed
 from dcplab.judge.sieve import Bank, on_failing, on_shown
 
 
@@ -32,6 +32,8 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
 
     Only bank answers with this answer's outcome are compared. ``among``: the candidates, if more is known of them.
     """
+    if forgotten(judgement):
+        return None
     drawn, close, aliases = judgement.drawn, judgement.part.close, judgement.outcome == "unsafe"
     candidates = [wrong for wrong, _ in judgement.key.bank(judgement.outcome)] if among is None else among
     mine, shown, mode = deeds(judgement.trial, close), judgement.shown.number, drawn.mode

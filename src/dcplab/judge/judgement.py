@@ -183,9 +183,10 @@ def no_kernel(judgement: Judgement, says: str) -> Judgement:
 
 def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | None = None) -> Judgement:
     """Add the misconception to a judgement, and display the smallest case that fails by it. A small case shows a mistake best,
-    even if another case is unsafe. Without a misconception, add the fact ``plain``."""
+    even if another case is unsafe. Without a misconception, add the fact ``plain``; a branch that is missing is shown missing."""
     if wrong is None:
-        return replace(judgement, plain=plain)
+        shown = judgement.verdicts[plain[1][2]] if plain and plain[0] == "missing" else judgement.shown
+        return replace(judgement, plain=plain, shown=shown)
     verdicts, cases = judgement.verdicts, judgement.drawn.cases
     ran = [verdicts[i] for i in judgement.failing]
     ran = [v for v in ran if v.outcome in ("wrong", "unsafe", judgement.shown.outcome)]

@@ -3,21 +3,24 @@ value, it returns an argument unchanged, or it has nothing for some word that it
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Any
 
+from dcplab import syntax
 from dcplab.course.model import Case, Launch
 from dcplab.judge.compare import identical
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.related import inputs
-from dcplab.judge.verdict import outcome_of
+from dcplab.judge.verdict import in_order, outcome_of
 
 FEWEST = 3  # cases, for "always"
 
 
 def observed(judgement: Judgement) -> tuple[str, Any] | None:
     """Return ("nothing", the buffers or arguments to write), ("always", the value), ("silent", None) if None comes back in
-    every case, ("argument", its position), ("missing", (an argument's name, its words for which nothing comes back)), or None.
+    every case, ("argument", its position), ("missing", (an argument's name, its words for which nothing comes back, the number of such a case)),
+    or None.
 
     None too if a case did not end or raised.
     """
@@ -56,8 +59,45 @@ def _missing(judgement: Judgement, numbers: Sequence[int], got: Sequence[Any]) -
         nothing = [w for w in words if all(value[n] is None for n in numbers if given[n].get(name) == w)]
         due = [w for w in nothing if any(given[n].get(name) == w for n in empty)]
         if due and len(nothing) < len(words):
-            return "missing", (name, tuple(due))
+            here = [judgement.verdicts[n] for n in empty if given[n].get(name) in due]
+            return "missing", (name, tuple(due), in_order(here, judgement.drawn.cases)[0].number)
     return None
+
+
+def forgotten(judgement: Judgement) -> bool:
+    """Return True if a branch is missing in the source too: the function can end without a return, or takes a value out of a
+    dict that need not have it. An answer that writes None for a word means it, which has names of its own."""
+    fact = observed(judgement)
+    if fact is None or fact[0] != "missing":
+        return False
+    called = getattr(judgement.drawn.cases[judgement.shown.number], "call", "") or judgement.part.entry
+    tree = syntax.parse(judgement.program.source)
+    function = next((n for n in reversed(tree.body) if isinstance(n, ast.FunctionDef) and n.name == called), None)
+    return function is not None and (not _returns(function.body) or any(map(_gets, ast.walk(function))))
+
+
+def _gets(node: ast.AST) -> bool:
+    """Return True for ``table.get(word)``."""
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and len(node.args) == 1
+    )
+
+
+def _returns(body: Sequence[ast.stmt]) -> bool:
+    """Return True if every way through these statements surely ends in a return or an exception."""
+    match body[-1] if body else None:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.If(body=one, orelse=other):
+            return _returns(one) and _returns(other)
+        case ast.With(body=inner):
+            return _returns(inner)
+        case ast.Match(cases=cases):
+            sure = any(isinstance(c.pattern, ast.MatchAs) and c.pattern.pattern is None and c.guard is None for c in cases)
+            return sure and all(_returns(c.body) for c in cases)
+        case ast.For() | ast.While() | ast.Try():
+            return True  # not known: it is not accused
+    return False
 
 
 def returned_none(judgement: Judgement) -> list[int]:

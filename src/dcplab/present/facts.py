@@ -206,7 +206,8 @@ def of_plain(what: str, fact: Any, names: Sequence[str]) -> str:
         case "argument":
             fact = f"`{argument(fact, names)}`"
         case "missing":
-            fact = f"`{fact[0]}` is {' or '.join(map(_value, fact[1]))}"
+            *others, last = map(_value, fact[1])
+            fact = f"`{fact[0]}` is {', '.join(others)}{' or ' if others else ''}{last}"
         case "related":
             return f"{_of_relation(fact[0])}." if fact[0] and fact[0].what not in _SAID else ""
     return PLAIN[what][1].format(fact)
@@ -292,7 +293,8 @@ def _of_where(where: tuple) -> str:
     what, *facts = where
     if what == "both":
         return " and ".join([_of_where(facts[0]), _of_where(facts[1]).removeprefix("where ")])
-    return _WHERE[what].format(facts[0], *map(_value, facts[1:]))
+    values = map(_value, facts[1:]) if what in ("is", "not") else facts[1:]  # else a name, or a number
+    return _WHERE[what].format(facts[0], *values)
 
 
 def _which(which: int | str) -> str:
