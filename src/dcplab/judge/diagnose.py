@@ -1,6 +1,6 @@
 """Names the misconception: the wrong answer that does the same as this answer on the same inputs.
 
-Pick, in this order, unless a branch is missing, which is told by others:
+Pick, in this order:
 (1) a bank answer that agrees on every case;
 (2) one that agrees on every case of the failing function, since a part may ask for two functions, each with its own mistake;
 (3) what is true of every case (`judge.observed`), which is told by others: no name;
@@ -8,6 +8,8 @@ Pick, in this order, unless a branch is missing, which is told by others:
 (5) a machine-made answer that agrees on every case (`judge.made`);
 (6) the nearest of the bank: it agrees on every failing case of that function, and is wrong on few others, a quarter as many;
 (7) two mistakes at once, or one that shows beside another that nobody knows (`judge.made`).
+
+If a branch is missing, only an answer of the bank that lacks it too has a name for it.
 
 A name must be true before it is frequent. One failing case that the nearest does not explain refutes it. If only two values
 are possible, the wrong one is always the other and agreement proves little: there is no nearest, and two at once are two of the
@@ -23,7 +25,7 @@ from dcplab.judge import made
 from dcplab.judge.compare import identical
 from dcplab.judge.deeds import Deeds, agree, agree_on, deeds
 from dcplab.judge.judgement import Judgement
-from dcplab.judge.observed import forgotten, observed
+from dcplab.judge.observed import forgets, forgotten, observed
 from dcplab.judge.sieve import Bank, on_failing, on_shown
 
 
@@ -32,10 +34,10 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
 
     Only bank answers with this answer's outcome are compared. ``among``: the candidates, if more is known of them.
     """
-    if forgotten(judgement):
-        return None
     drawn, close, aliases = judgement.drawn, judgement.part.close, judgement.outcome == "unsafe"
     candidates = [wrong for wrong, _ in judgement.key.bank(judgement.outcome)] if among is None else among
+    if forgotten(judgement):
+        candidates = [wrong for wrong in candidates if forgets(judgement, wrong.source)]  # others mean their None
     mine, shown, mode = deeds(judgement.trial, close), judgement.shown.number, drawn.mode
     like = left = list(candidates)
     if shown in mine.of:

@@ -183,7 +183,8 @@ def no_kernel(judgement: Judgement, says: str) -> Judgement:
 
 def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | None = None) -> Judgement:
     """Add the misconception to a judgement, and display the smallest case that fails by it. A small case shows a mistake best,
-    even if another case is unsafe. Without a misconception, add the fact ``plain``; a branch that is missing is shown missing."""
+    even if another case is unsafe. Without a misconception, add the fact ``plain``, and display a case in which a
+    branch is missing."""
     if wrong is None:
         shown = judgement.verdicts[plain[1][2]] if plain and plain[0] == "missing" else judgement.shown
         return replace(judgement, plain=plain, shown=shown)

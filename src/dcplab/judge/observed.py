@@ -18,11 +18,10 @@ FEWEST = 3  # cases, for "always"
 
 
 def observed(judgement: Judgement) -> tuple[str, Any] | None:
-    """Return ("nothing", the buffers or arguments to write), ("always", the value), ("silent", None) if None comes back in
-    every case, ("argument", its position), ("missing", (an argument's name, its words for which nothing comes back, the number of such a case)),
-    or None.
+    """Return what is true of every case, or None; None too if a case did not end or raised.
 
-    None too if a case did not end or raised.
+    ("nothing", the buffers or arguments to write), ("always", the value), ("silent", None) if None comes back in every case,
+    ("argument", its position), or ("missing", (an argument's name, its words for which nothing comes back, such a case)).
     """
     numbers = judgement.alongside
     cases = [judgement.drawn.cases[n] for n in numbers]
@@ -65,13 +64,16 @@ def _missing(judgement: Judgement, numbers: Sequence[int], got: Sequence[Any]) -
 
 
 def forgotten(judgement: Judgement) -> bool:
-    """Return True if a branch is missing in the source too: the function can end without a return, or takes a value out of a
-    dict that need not have it. An answer that writes None for a word means it, which has names of its own."""
+    """Return True if a branch is missing (`observed`), in the source too."""
     fact = observed(judgement)
-    if fact is None or fact[0] != "missing":
-        return False
+    return fact is not None and fact[0] == "missing" and forgets(judgement, judgement.program.source)
+
+
+def forgets(judgement: Judgement, source: str) -> bool:
+    """Return True if the function that failed can end without a return in this source, or takes a value out of a dict that need
+    not have it. An answer that writes None for a word means it."""
     called = getattr(judgement.drawn.cases[judgement.shown.number], "call", "") or judgement.part.entry
-    tree = syntax.parse(judgement.program.source)
+    tree = syntax.parse(source)
     function = next((n for n in reversed(tree.body) if isinstance(n, ast.FunctionDef) and n.name == called), None)
     return function is not None and (not _returns(function.body) or any(map(_gets, ast.walk(function))))
 
