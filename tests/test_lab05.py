@@ -371,6 +371,7 @@ def test_the_last_page_maps_every_part():
         for first, last in re.findall(r"(\d[a-h])(?: to (\d[a-h]))?", entry):
             named |= {f"{first[0]}{chr(c)}" for c in range(ord(first[1]), ord((last or first)[1]) + 1)}
     parts = {p.id for number in ("01", "02", "03", "04") for p in catalog.lab(number).parts}
+    parts.remove("1i")  # reads code, and stands for none of upstream's
     assert parts <= named, parts - named
 
 

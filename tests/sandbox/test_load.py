@@ -16,6 +16,7 @@ from dcplab.commands import grade as grade_command
 from dcplab.course import catalog
 from dcplab.course.drawn import draw
 from dcplab.grade import grader
+from dcplab.grade.seeds import of_nobody
 from dcplab.notebook.extract import extract
 from dcplab.reference import Reference
 from dcplab.sandbox import attempts, pool, watch
@@ -194,15 +195,17 @@ def test_a_solution_that_is_kept_from_working_is_asked_again(small, monkeypatch)
 def test_a_row_says_that_the_machine_was_busy_and_resume_tries_it_again(small, monkeypatch, tmp_path):
     monkeypatch.setattr(attempts.pool, "run", lambda *args: pool.Run("busy", -9))
     keys = {small.name: [small.key("91c")]}
-    submission = grader.Submission(tmp_path / "a.ipynb", "graded", "", small.name, [*small.setup(), RIGHT], "")
+    cells = [*small.setup(), RIGHT]
+    programs = {"91c": extract(cells, small.part("91c").entry)}
+    submission = grader.Submission(tmp_path / "a.ipynb", "graded", "", small.name, cells, "", programs)
     row = grader.grade(submission, keys, grader.GradingRun(1)).to_json()
     assert row["message"] == "Not judged, for the machine was busy: 91c. --resume tries again."
     assert row["message"] in grade_command._line(row)
     (tmp_path / "a.ipynb").write_bytes(b"")
     row["digest"] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert grade_command._unchanged(row, tmp_path / "a.ipynb", 1) is None
+    assert grade_command._unchanged(row, tmp_path / "a.ipynb", 1, of_nobody) is None
     row["parts"][0]["busy"] = False
-    assert grade_command._unchanged(row, tmp_path / "a.ipynb", 1) is row
+    assert grade_command._unchanged(row, tmp_path / "a.ipynb", 1, of_nobody) is row
 
 
 def test_eight_busy_processes_on_two_cores_change_no_verdict_and_no_name(judged):

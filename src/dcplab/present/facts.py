@@ -242,7 +242,11 @@ def meaning(judgement: Judgement) -> tuple[str, str] | None:
     if not raised and shown is not None and shown.outcome == "crashed" and judgement.trial is not None:
         raised = judgement.trial.records.get(shown.number, {}).get("raised")
     raised = raised or {}
-    slip = kernel_slips.of_line(judgement.program.source, raised.get("line")) if raised and judgement.drawn.launches else None
+    slip = (
+        kernel_slips.of_line(judgement.program.source, raised.get("line"))
+        if raised and judgement.drawn and judgement.drawn.launches
+        else None
+    )
     return slip or of_raised(raised.get("message", ""))
 
 

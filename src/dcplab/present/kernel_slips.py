@@ -10,7 +10,9 @@ from dcplab import syntax
 def of_line(source: str, line: int | None) -> tuple[str, str] | None:
     """Return the id and the meaning of what a kernel's line does that no kernel can, or None: a pointer that is indexed, or a
     function of torch."""
-    for kernel in syntax.parse(source).body if line else ():
+    if not line:
+        return None
+    for kernel in syntax.parse(source).body:
         if not isinstance(kernel, ast.FunctionDef) or not any("jit" in ast.unparse(d) for d in kernel.decorator_list):
             continue
         given = {a.arg for a in kernel.args.args if a.annotation is None}  # no constexpr
