@@ -7,16 +7,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from dcplab.judge import numbers
 from dcplab.judge.compare import alike, values, wrong_places
 from dcplab.judge.numbers import Found
-
-if TYPE_CHECKING:
-    from dcplab.judge.related import Pair
+from dcplab.judge.pair import Pair
 
 FEW = 4  # entries of which a wrong one may be one by chance
 MOST = 200_000  # values that are looked at

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from dcplab.judge.related import Pair
+from dcplab.judge.pair import Pair
 
 Found = tuple[str, tuple] | None
 Expression = tuple[str, Callable[[Mapping[str, int]], int | None]]  # as code, and its value

@@ -14,6 +14,7 @@ from dcplab.judge import entries, numbers
 from dcplab.judge.compare import difference, identical, kind
 from dcplab.judge.conditions import exactly_where
 from dcplab.judge.judgement import Judgement
+from dcplab.judge.pair import Pair
 from dcplab.judge.spelled import spells
 from dcplab.judge.verdict import outcome_of
 
@@ -28,16 +29,6 @@ class Relation:
     which: int | str | None = None
     alone: bool = False
     raises: bool = False
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A wrong value beside the right one. ``before``: what stood there, if it is memory to be written."""
-
-    got: Any
-    right: Any
-    inputs: Mapping[str, Any]
-    before: Any = None
 
 
 def related(judgements: Sequence[Judgement]) -> tuple[Relation | None, tuple | None] | None:
