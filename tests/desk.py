@@ -71,13 +71,8 @@ def _setenv(values: dict[str, str | None]) -> None:
 @contextlib.contextmanager
 def served(notebook: Path) -> Iterator[str]:
     """The address of a notebook of this checkout, served as `./course lab --no-browser` does."""
-    command = jupyterlab.server(notebook)
-    process = jupyterlab.start(command)
-    try:
-        jupyterlab.wait(process, command)
+    with jupyterlab.serving(notebook) as (_, command):
         yield command.url
-    finally:
-        jupyterlab.stop(process)
 
 
 class Desk:
@@ -219,3 +214,12 @@ def sitting(url: str, notebook: Path, width: int = 1300, height: int = 1000) -> 
 def plain(text: str) -> str:
     """Text with every run of white space as one space: a browser breaks lines where it likes."""
     return re.sub(r"\s+", " ", text).strip()
+
+
+def colour(found: Locator, of: str = "color") -> str:
+    """The colour on the screen, as ``#rrggbb``. An element that a redraw has just taken out has none: its follower is asked."""
+    for _ in range(50):
+        if values := re.findall(r"\d+", found.first.evaluate("(e, of) => getComputedStyle(e)[of]", of)):
+            return "#" + "".join(f"{int(v):02x}" for v in values[:3])
+        found.page.wait_for_timeout(100)
+    raise AssertionError(f"{found} has no {of}")

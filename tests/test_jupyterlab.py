@@ -202,3 +202,35 @@ def test_a_server_that_cannot_start_is_one_sentence(notebook):
     )
     with pytest.raises(CourseError, match="JupyterLab ended at once: no room"):
         jupyterlab.wait(process, command)
+
+
+@pytest.mark.slow
+def test_two_who_start_in_the_same_second_get_a_port_each(notebook, monkeypatch):
+    """The port was free when it was chosen, and somebody else's by the time the server took it."""
+    chosen = iter([8888, 8888])
+    free_port = jupyterlab.free_port
+    with jupyterlab.serving(notebook) as (_, first):
+        taken = int(first.url.split(":")[2].split("/")[0])
+        monkeypatch.setattr(jupyterlab, "free_port", lambda ip, asked: taken if next(chosen, None) else free_port(ip, asked))
+        with jupyterlab.serving(notebook) as (process, second):
+            assert process.poll() is None and f":{taken}/" not in second.url
+            with urllib.request.urlopen(second.probe) as answer:
+                assert "kernels" in json.load(answer)
+
+
+@pytest.mark.slow
+def test_another_ones_server_is_not_taken_for_ones_own(notebook, monkeypatch):
+    with jupyterlab.serving(notebook) as (_, theirs):
+        mine = jupyterlab.Server(
+            [sys.executable, "-c", "import time; time.sleep(60)"],
+            theirs.env,
+            "",
+            theirs.probe.split("?")[0] + "?token=mine",
+            theirs.log.with_name("mine.log"),
+        )
+        process = jupyterlab.start(mine)
+        try:
+            with pytest.raises(CourseError, match="did not answer in 1 s"):
+                jupyterlab.wait(process, mine, patience=1)
+        finally:
+            jupyterlab.stop(process)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -14,7 +15,7 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,7 @@ SERVER_EXTENSIONS_OFF = (
     "jupyterlab_jupytext",
 )
 FIRST_PORT = 8888
+TAKEN = ("is not available", "is already in use")  # as jupyter_server says it of a port, before it ends
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Se
         argv=argv,
         env=env,
         url=f"http://{shown}:{port}/lab/tree/{where}?token={token}",
-        probe=f"http://{host}:{port}/api?token={token}",
+        probe=f"http://{host}:{port}/api/status?token={token}",  # `/api` alone answers anybody: another's server would do
         log=jupyter / "server.log",
     )
 
@@ -184,13 +186,34 @@ def start(command: Server) -> subprocess.Popen:
 def wait(process: subprocess.Popen, command: Server, patience: float = 120.0) -> None:
     """Wait until the server answers. Raises CourseError, with the log's last line, if it does not."""
     deadline = time.monotonic() + patience
-    while not _answers(command.probe):
-        if process.poll() is not None or time.monotonic() > deadline:
+    while (ended := process.poll() is not None) or not _answers(command.probe):
+        if ended or time.monotonic() > deadline:
             lines = [line for line in command.log.read_text(errors="replace").splitlines() if line.strip()]
-            why = "ended at once" if process.poll() is not None else f"did not answer in {patience:.0f} s"
+            why = "ended at once" if ended else f"did not answer in {patience:.0f} s"
             said = lines[-1].strip() if lines else "it said nothing"
             raise CourseError(f"JupyterLab {why}: {said} (all of it: {command.log})")
         time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def serving(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Iterator[tuple[subprocess.Popen, Server]]:
+    """Give a server that answers, and stop it at the end. One that lost its port to somebody who started in the same second
+    takes the next free one, unless ``port`` was asked for. Raises CourseError."""
+    for chance in range(4, -1, -1):
+        command = server(notebook, ip, port)
+        process = start(command)
+        try:
+            try:
+                wait(process, command)
+            except CourseError:
+                said = command.log.read_text(errors="replace")
+                if chance and port is None and process.poll() is not None and any(map(said.__contains__, TAKEN)):
+                    continue
+                raise
+            yield process, command
+            return
+        finally:
+            stop(process)
 
 
 def stop(process: subprocess.Popen) -> None:
@@ -225,23 +248,19 @@ def browser_here() -> webbrowser.BaseBrowser | None:
 def run(lab: catalog.Lab, ip: str, port: int | None, browser: bool) -> int:
     """Run `./course lab`: serve until Ctrl-C."""
     notebook = notebook_ready(lab)
-    command = server(notebook, ip, port)
     print(f"Starting JupyterLab at {notebook.relative_to(paths.root())} ...", flush=True)
     for sent in (signal.SIGTERM, signal.SIGHUP):  # also when the terminal closes: no server is left behind
         signal.signal(sent, lambda number, _: sys.exit(128 + number))
-    process = start(command)
+    for note in filter(None, (read_only(notebook), newer_version(lab, notebook))):
+        print(note)
     try:
-        for note in filter(None, (read_only(notebook), newer_version(lab, notebook))):
-            print(note)
-        wait(process, command)
-        opened = browser and (window := browser_here()) is not None and window.open(command.url)
-        line = "-" * min(shutil.get_terminal_size().columns, 100)
-        print(f"{line}\n{'Opened in your browser. Its address:' if opened else 'Open this address in a browser:'}\n")
-        print(f"    {command.url}\n\nCtrl-C here stops it. Its log: {command.log}\n{line}", flush=True)
-        process.wait()
-        return 0 if process.returncode == 0 else 2
+        with serving(notebook, ip, port) as (process, command):
+            opened = browser and (window := browser_here()) is not None and window.open(command.url)
+            line = "-" * min(shutil.get_terminal_size().columns, 100)
+            print(f"{line}\n{'Opened in your browser. Its address:' if opened else 'Open this address in a browser:'}\n")
+            print(f"    {command.url}\n\nCtrl-C here stops it. Its log: {command.log}\n{line}", flush=True)
+            process.wait()
+            return 0 if process.returncode == 0 else 2
     except KeyboardInterrupt:
         print("\nStopping JupyterLab; your notebook stays as it was last saved.", flush=True)
         return 0
-    finally:
-        stop(process)

@@ -1,7 +1,6 @@
 """The pictures in real JupyterLab, in its light and its dark theme: seen, moved by keyboard, clicked, saved."""
 
 import json
-import re
 
 import desk
 import nbformat
@@ -49,11 +48,11 @@ def test_pictures_in_jupyterlab(labs, theme):
         assert page.locator(".dcplab-picture img").first.evaluate(size)[1] > 200
 
         # Words stand out from the page in this theme.
-        page_colour = page.evaluate("getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor")
+        page_colour = desk.colour(page.locator(".jp-Notebook"), "backgroundColor")
         for words in (sentence, page.locator(".dcplab-picture figcaption").first):
-            colour = words.evaluate("e => getComputedStyle(e).color")
-            assert palette.contrast(_hex(colour), _hex(page_colour)) >= 4.5, (colour, page_colour)
-        assert (palette.luminance(_hex(page_colour)) < 0.1) == (theme == "dark")
+            colour = desk.colour(words)
+            assert palette.contrast(colour, page_colour) >= 4.5, (colour, page_colour)
+        assert (palette.luminance(page_colour) < 0.1) == (theme == "dark")
 
         def after(act, where=f"{LIVE} [role=status]"):
             old = page.locator(where).inner_text()
@@ -114,10 +113,6 @@ def test_pictures_in_jupyterlab(labs, theme):
 
     assert "image/svg+xml" in saved and len(saved) < 200_000
     assert "widgets" not in json.loads(saved)["metadata"]
-
-
-def _hex(css: str) -> str:
-    return "#" + "".join(f"{int(v):02x}" for v in re.findall(r"\d+", css)[:3])
 
 
 def _middle_of_loc(loc: int) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 
 import desk
 import nbformat
@@ -62,10 +61,9 @@ class Live:
     def in_theme(self, name: str, shot) -> None:
         """The words stand out from the page, and the picture fits it."""
         self.book.theme(f"JupyterLab {name.title()}")
-        behind = self.page.evaluate("getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor")
-        colour = self.status.evaluate("e => getComputedStyle(e).color")
-        assert palette.contrast(_hex(colour), _hex(behind)) >= 4.5, (colour, behind)
-        assert (palette.luminance(_hex(behind)) < 0.1) == (name == "dark")
+        behind, colour = desk.colour(self.page.locator(".jp-Notebook"), "backgroundColor"), desk.colour(self.status)
+        assert palette.contrast(colour, behind) >= 4.5, (colour, behind)
+        assert (palette.luminance(behind) < 0.1) == (name == "dark")
         picture = self.box.locator(desk.DRAWING).first.bounding_box()
         panel = self.page.locator(".jp-NotebookPanel").first.bounding_box()
         assert picture["x"] + picture["width"] <= panel["x"] + panel["width"], "the picture is wider than the notebook"
@@ -130,7 +128,3 @@ def test_arena_map_in_jupyterlab(labs, tmp_path):
         live.in_theme("light", tmp_path / "second.png")
         live.box.locator("input[type=checkbox]").focus()
         assert "wrong reads and writes" in live.after(lambda: live.page.keyboard.press("Space"))
-
-
-def _hex(css: str) -> str:
-    return "#" + "".join(f"{int(v):02x}" for v in re.findall(r"\d+", css)[:3])

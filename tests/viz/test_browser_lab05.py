@@ -10,8 +10,6 @@ import pytest
 
 from dcplab.viz.core import palette
 
-from .test_browser_lab02 import _hex
-
 pytestmark = desk.NEEDED
 
 CELLS = [
@@ -66,9 +64,9 @@ class Part:
 
     def reads_in(self, theme: str, shot) -> None:
         self.book.theme(f"JupyterLab {theme.title()}")
-        behind = self.page.evaluate("getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor")
-        colour = self.box.locator("[role=status]").first.evaluate("e => getComputedStyle(e).color")
-        assert palette.contrast(_hex(colour), _hex(behind)) >= 4.5, (theme, colour, behind)
+        behind = desk.colour(self.page.locator(".jp-Notebook"), "backgroundColor")
+        colour = desk.colour(self.box.locator("[role=status]").first)
+        assert palette.contrast(colour, behind) >= 4.5, (theme, colour, behind)
         self.book.shot(shot)
 
 
