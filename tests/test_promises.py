@@ -75,7 +75,7 @@ def dtypes(case):
 PROMISES = [
     *(Promise(part, "", strided) for part in "1a 1b 1c 1d 1f 1g 3b 3d 3e 4a 4b 4c 4d 4f".split()),
     *(Promise(part, "", int32) for part in "1a 1b 1c 1d 1f 1g 3b 3d 4a 4b 4c 4d".split()),
-    *(Promise(part, "", empty) for part in "1a 1c 1d 1f 1g 3b 3d 3e 3f 4a 4c 4d 4f".split()),
+    *(Promise(part, "", empty) for part in "1a 1c 1d 1f 1g 3b 3d 3e 3f 4a 4b 4c 4d 4f".split()),
     *(Promise(part, "", far) for part in "1a 1b 1c 1d 1f 1g 1h 3b 3d 4a 4d 4f".split()),
     *(Promise(part, "", lambda case: first(case).dim() == 0) for part in ("1a", "1b", "1c", "1d")),
     Promise("1a", "an int or", lambda case: isinstance(case.args[0], int)),
@@ -111,6 +111,8 @@ PROMISES = [
     Promise("3f", "or are both -inf", lambda case: ((case.args[2] == -math.inf) & (case.args[3] == -math.inf)).any()),
     *(Promise("3g", "bf16 or fp32", lambda case, t=t: case.buffers["src"].dtype == t) for t in (torch.bfloat16, torch.float32)),
     Promise("4a", "0 allowed", lambda case: (case.args[1] == 0).any() and (case.args[1] > 0).any()),
+    Promise("4a", "or none", lambda case: not len(case.args[1])),
+    *(Promise(part, "or none", lambda case: not len(case.args[-2])) for part in ("4b", "4c")),
     Promise("4b", "any dtype", lambda case: first(case).dtype.is_floating_point),
     Promise("4b", "none if its length is 0", lambda case: (case.args[1] == 0).any() and (case.args[1] > 0).any()),
     Promise("4c", "0 allowed", lambda case: all((lens == 0).any() for lens in case.args[2:]) and len(case.args[0])),

@@ -100,8 +100,8 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 
     prefix_locs: 1-D integer tensor, the locs of all prefixes, or of a piece of each, which may
     begin at any position; one request after another, in position order.
-    prefix_lens: 1-D integer tensor, one length a request, 0 allowed; their sum is the number of
-    locs. dcp_rank, dcp_size: ints.
+    prefix_lens: 1-D integer tensor, one length a request, or none, 0 allowed; their sum is the
+    number of locs. dcp_rank, dcp_size: ints.
     Returns a new 1-D tensor of the dtype of prefix_locs: this rank's rows, request by request, in
     position order.
     """
@@ -184,8 +184,8 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
     dcp_size) rows of every shard, in request order, and none if its length is 0. Its token at
     position p is in shard p % dcp_size, in row p // dcp_size - start // dcp_size of the request's
     rows. A row that holds no token is garbage.
-    prefix_lens, start_positions: 1-D integer tensors, one entry a request: its tokens, the
-    position of the first of them.
+    prefix_lens, start_positions: 1-D integer tensors, one entry a request, or none: its tokens,
+    the position of the first of them.
     Returns a new tensor [sum(prefix_lens), V] of the shards' dtype.
     """
     ### BEGIN SOLUTION
@@ -249,7 +249,7 @@ def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
 
     prefix: [n, ...], all prefixes, one request after another. extend: [m, ...], all new tokens,
     likewise; same dtype and trailing shape. prefix_lens, extend_lens: 1-D integer tensors, one
-    entry a request, 0 allowed; they sum to n and m.
+    entry a request, or none, 0 allowed; they sum to n and m.
     Returns a new tensor [n + m, ...], [prefix_0; extend_0; prefix_1; extend_1; ...]: its first
     dimension is the ragged index.
     """

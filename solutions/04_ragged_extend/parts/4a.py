@@ -63,6 +63,7 @@ def _prefix_cases(draw: Draw) -> list[Case]:
             ("a column of a table, int32 lengths", (as_column(column[0]), column[1].int(), *column[2:])),
             case("a rank that holds nothing of them", [2, 1], 4, 4, 3),
             case("nothing but empty prefixes", [0, 0], 4, 4, 1),
+            case("no request", [], 4, 4, 1),
         ]
     )
 

@@ -60,6 +60,7 @@ def _shard_cases(draw: Draw) -> list[Case]:
             case("a longer batch", [draw.int(9, 14) for _ in range(5)], [draw.int(0, 9) for _ in range(5)], 5),
             case("two thousand ranks", [4, 3], [ranks - 3, 1], ranks),
             case("nothing but empty prefixes", [0, 0], [0, 3], 4),
+            case("no request", [], [], 4),
         ]
     )
 
