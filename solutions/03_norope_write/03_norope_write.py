@@ -108,8 +108,9 @@ def write_ckv_norope_kernel(
     """Writes this rank's tokens of a batch into its rows of the pool; touches nothing else.
 
     kv_ptr: the pool, rows of DIM elements, kv_stride elements apart, indexed by row. src_ptr: n tokens of DIM elements,
-    src_stride elements apart. loc_ptr: n int64 locs; a negative one is padding and is skipped. n >= 1. DIM, ROWS: powers of
-    two. DCP_RANK, DCP_SIZE: this rank, and how many there are. Grid: cdiv(n, ROWS) programs.
+    src_stride elements apart; unlike the pool, they span fewer than 2^31. loc_ptr: n int64 locs; a negative one is padding and
+    is skipped. n >= 1. DIM, ROWS: powers of two. DCP_RANK, DCP_SIZE: this rank, and how many there are. Grid: cdiv(n, ROWS)
+    programs.
     """
     ### BEGIN SOLUTION
     token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)

@@ -15,6 +15,7 @@ def test_a_mutant_is_one_edit_inside_the_function():
     assert lines["return g(a, b, k=1) if a <= b else a // b"] == "`<=` for `<`"
     assert lines["return g(a, b, k=1) if a < b else -(-a // b)"] == "rounding up for rounding down"
     assert lines["return g(a, b) if a < b else a // b"] == "`k=` left out"
+    assert mutants("def f(a):\n    return a.long()\n", ("f",))[0].edit == "`.long()` left out"
     assert lines["return g(b, a, k=1) if a < b else a // b"] == "two arguments swapped"
     assert all(m.source.startswith("K = 3") and "Up to" not in m.source for m in made)
     assert len({m.source for m in made}) == len(made)
@@ -40,7 +41,7 @@ def test_parentheses_are_left_out_and_lines_turned():
     )
 
 
-@pytest.mark.parametrize("part, every", [("1c", 1), ("2d", 1), ("4f", 2), ("3d", 4)])
+@pytest.mark.parametrize("part, every", [("1c", 1), ("2d", 1), ("4f", 2), ("3d", 4), ("3a", 4)])
 def test_every_survivor_of_a_sample_has_a_reason(part, every):
     found = mutation.tried(catalog.of_part(part), part, (1, 2), every)
     assert found.count > 5 and found.count > 2 * len(found.survivors)

@@ -187,6 +187,8 @@ def _edits(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             for keyword in keywords:
                 if keyword.arg:
                     yield f"`{keyword.arg}=` left out", ast.Call(func, args, [k for k in keywords if k is not keyword])
+            if isinstance(func, ast.Attribute) and func.attr in _CONVERSIONS:
+                yield f"`.{func.attr}()` left out", func.value
 
 
 def _left_out(op: ast.AST, kept: ast.AST) -> tuple[str, ast.AST]:
@@ -232,8 +234,6 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
             yield "a condition turned round", inner
         case ast.Attribute(value=inner, attr=name, ctx=ctx) if name in _NAMES:
             yield f"`{_NAMES[name]}` for `{name}`", ast.Attribute(inner, _NAMES[name], ctx)
-        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _CONVERSIONS:
-            yield f"`.{name}()` left out", inner
         case ast.Subscript(value=inner, slice=ast.Tuple(elts=elts)) if any(_is_none(e) for e in elts):
             yield f"`[{', '.join(ast.unparse(e) for e in elts)}]` left out", inner
         case ast.Expr() | ast.AugAssign():
