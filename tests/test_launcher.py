@@ -5,17 +5,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 pytestmark = pytest.mark.slow  # environments are made
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-# Makes a venv with no packages; "installs" a dcplab that prints its words, after UV_SLEEP seconds, or fails with UV_FAIL.
+# Makes a venv with no packages; "installs" a dcplab that prints its words, or fails with UV_FAIL. With UV_WAITS it goes on
+# once there is a file of that name.
 FAKE_UV = r"""#!/bin/bash
 echo "$*" >>"$CALLS"
 case $1 in
@@ -26,8 +27,9 @@ pip)
     site=$(echo "$(dirname "$4")"/../lib/python3*/site-packages)
     mkdir -p "$site/dcplab" "$site/pytest"
     # Whoever sees the file may send a signal, and between a shell's fork and exec one can be lost: so the sleeper makes it.
-    python3 -c 'import sys, time; open(sys.argv[1], "w").close(); time.sleep(float(sys.argv[2]))' \
-        "$site/half-installed" "${UV_SLEEP:-0}" || exit
+    python3 -c 'import os, sys, time
+open(sys.argv[1], "w").close()
+while sys.argv[2] and not os.path.exists(sys.argv[2]): time.sleep(0.02)' "$site/half-installed" "${UV_WAITS:-}" || exit
     rm "$site/half-installed"
     echo 'import sys; print("dcplab", *sys.argv[1:])' >"$site/dcplab/__main__.py"
     echo 'import sys; print("pytest", *sys.argv[1:])' >"$site/pytest/__main__.py"
@@ -61,19 +63,19 @@ class Checkout:
         for name in ("chromium", "g++"):  # so that `./course test` misses nothing on the machine that runs this
             write_program(self.bin / name, "#!/bin/sh\n")
 
-    def start(self, *words: str, **env: str) -> subprocess.Popen:
+    def start(self, *words: str, stderr=subprocess.PIPE, **env: str) -> subprocess.Popen:
         return subprocess.Popen(
             [str(self.root / "course"), *words],
             env=self.env | env,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             start_new_session=True,
         )
 
     def run(self, *words: str, **env: str) -> tuple[int, str, str]:
         process = self.start(*words, **env)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 
     def count(self, what: str) -> int:
@@ -144,8 +146,8 @@ def test_the_words_after_test_go_to_pytest_last_so_they_win(checkout):
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_installation_is_made_anew(checkout, sent):
-    process = checkout.start("lab", UV_SLEEP="30")
-    site = wait_for(lambda: next(checkout.root.glob(".venv/lib/python3*/site-packages/half-installed"), None))
+    process = checkout.start("lab", UV_WAITS="/nowhere")
+    site = until(lambda: next(checkout.root.glob(".venv/lib/python3*/site-packages/half-installed"), None))
     os.killpg(process.pid, sent)
     process.communicate(timeout=120)
     assert process.returncode != 0
@@ -168,10 +170,14 @@ def test_a_moved_checkout_gets_an_environment_of_its_own(checkout):
 
 
 def test_the_second_of_two_waits_for_the_first_and_installs_nothing(checkout):
-    first = checkout.start("lab", UV_SLEEP="2")
-    wait_for(lambda: checkout.count("pip install"))
-    status, out, err = checkout.run("doctor")
-    assert (status, out) == (0, "dcplab doctor\n") and "another ./course is installing" in err
+    go, said = checkout.root.parent / "go", checkout.root.parent / "said"
+    first = checkout.start("lab", UV_WAITS=str(go))
+    until(lambda: checkout.count("pip install"))
+    with said.open("w") as err:
+        second = checkout.start("doctor", stderr=err)
+    until(lambda: "another ./course is installing" in said.read_text())
+    go.touch()
+    assert (second.communicate(timeout=120)[0], second.returncode) == ("dcplab doctor\n", 0)
     assert first.communicate(timeout=120)[0] == "dcplab lab\n" and checkout.count("pip install") == 1
 
 
@@ -285,11 +291,3 @@ def test_ci_runs_the_same_command():
         and os.access(ROOT / ".ci/run", os.X_OK)
         and os.access(ROOT / "course", os.X_OK)
     )
-
-
-def wait_for(condition, patience: float = 20.0):
-    deadline = time.monotonic() + patience
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
-    return found

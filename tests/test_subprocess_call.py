@@ -1,13 +1,11 @@
 """What runs in a process of its own, and what is said of its end."""
 
-import contextlib
 import signal
 import subprocess
 import sys
-import time
 
-import psutil
 import pytest
+from waiting import gone, until
 
 from dcplab import ended, subprocess_call
 
@@ -40,22 +38,18 @@ def test_one_that_dies_costs_itself_only():
 
 
 def test_the_others_wait_for_one_that_ended_well(tmp_path):
+    """The first writes two lines; each of the others ends once both of them have written one."""
     log = tmp_path / "log"
-    body = f"__import__('os').system('echo {{}} >> {log}; sleep 0.3; echo end >> {log}') or str"
+    wait = f"for i in $(seq 600); do [ $(wc -l < {log}) -ge {{}} ] && break; sleep 0.1; done"
+    lines = f"echo {{}} >> {log}; {wait}; echo end >> {log}"
     calls = [{"module": "builtins", "function": "int", "args": {"x": 1}}]  # a TypeError: it compiled nothing for anybody
-    calls += [{"module": "builtins", "function": body.format(i)} for i in range(3)]
+    calls += [
+        {"module": "builtins", "function": f"__import__('os').system({lines.format(i, least)!r}) or str"}
+        for i, least in enumerate((1, 4, 4))
+    ]
     assert len(list(subprocess_call.side_by_side(calls, 3, first_alone=True))) == 4
     assert log.read_text().split()[:2] == ["0", "end"]
     assert sorted(log.read_text().split()[2:4]) == ["1", "2"]
-
-
-def gone_within(pid, seconds):
-    """Waits until a process is no more, or a zombie."""
-    end = time.monotonic() + seconds
-    with contextlib.suppress(psutil.NoSuchProcess):
-        while psutil.Process(int(pid)).status() != psutil.STATUS_ZOMBIE:
-            assert time.monotonic() < end, f"{pid} goes on"
-            time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -64,11 +58,9 @@ def test_what_runs_when_time_is_over_is_ended(tmp_path):
     body = f"__import__('os').system('echo $$ >> {mark}; sleep 600') or str"
     calls = [{"module": "json", "function": "dumps", "args": {"obj": 1}}]
     calls += [{"module": "builtins", "function": body}] * 2
-    began = time.monotonic()
-    assert [n for n, _ in subprocess_call.side_by_side(calls, 2, limit_s=10)] == [0]
-    assert time.monotonic() - began < 120
+    assert [n for n, _ in subprocess_call.side_by_side(calls, 2, limit_s=10)] == [0]  # long before 600 s are over
     for pid in mark.read_text().split():
-        gone_within(pid, 60)
+        until(lambda pid=int(pid): gone(pid))
 
 
 def test_nobody_outlives_who_waits_for_it(tmp_path):
@@ -78,11 +70,10 @@ def test_nobody_outlives_who_waits_for_it(tmp_path):
     )
     code = f"from dcplab import subprocess_call; subprocess_call.call('builtins', {body!r})"
     waiting = subprocess.Popen([sys.executable, "-c", code])
-    while not mark.exists() or not mark.read_text():
-        time.sleep(0.05)
+    until(lambda: mark.exists() and mark.read_text())
     waiting.send_signal(signal.SIGKILL)
     waiting.wait()
-    gone_within(mark.read_text(), 60)
+    until(lambda: gone(int(mark.read_text())))
 
 
 TORCH = """Traceback (most recent call last):

@@ -6,12 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import pytest
 import torch
 from dcp_kernels import reference
+from waiting import gone, until
 
 from dcplab import mode, paths, subprocess_call
 from dcplab.demos import ragged, ragged_engine, ragged_kernels, ragged_ranks, server
@@ -197,20 +197,7 @@ def test_a_rank_ends_with_whoever_started_it():
     starter.send_signal(signal.SIGKILL)
     starter.wait()
     starter.stdout.close()
-    for _ in range(1200):
-        if not _runs(pid):
-            return
-        time.sleep(0.1)
-    os.kill(pid, signal.SIGKILL)
-    raise AssertionError("the rank lived on")
-
-
-def _runs(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    until(lambda: gone(pid))
 
 
 @pytest.mark.parametrize("ranks", [1, 9, 2.0, True, "4"])

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import nbformat
@@ -267,8 +268,7 @@ def test_ctrl_c_keeps_the_rows_that_there_are(tmp_path, solved):
     out = tmp_path / "rows.json"
     words = [sys.executable, "-m", "dcplab", "grade", str(tmp_path / "in"), "--json", str(out), "-j", "1"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while "a.ipynb" not in process.stdout.readline():
-            pass
+        assert any("a.ipynb" in line for line in process.stdout), process.stderr.read()
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
         assert process.wait() == 130
@@ -276,6 +276,23 @@ def test_ctrl_c_keeps_the_rows_that_there_are(tmp_path, solved):
     assert [(Path(row["path"]).name, row["points"]) for row in rows][:1] == [("a.ipynb", 100)]
     assert len(rows) < 8
     assert "with --resume goes on from there" in said
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_ctrl_c_while_a_row_is_about_to_be_saved_keeps_it(tmp_path, solved, monkeypatch, begun):
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        if isinstance(thread, threading.Timer):
+            if begun:
+                start(thread)
+            raise KeyboardInterrupt
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    out = tmp_path / "rows.json"
+    assert cli.main(["grade", str(put(tmp_path, "a.ipynb", solved)), "--json", str(out)]) == 130
+    assert [row["points"] for row in json.loads(out.read_text())] == [100]
 
 
 def test_json_on_stdout_is_nothing_but_json(tmp_path, solved, capsys):

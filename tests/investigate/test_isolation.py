@@ -2,9 +2,9 @@
 
 import re
 import threading
-import time
 
 import pytest
+from waiting import until
 
 from dcplab import investigate
 from dcplab.engine.defects import PATCHES
@@ -115,19 +115,12 @@ def slow_servers(monkeypatch):
     go = threading.Semaphore(0)
 
     def run(row):
-        assert go.acquire(timeout=30)
+        assert go.acquire(timeout=120)
         return isolation.Result(row, EXPECTED[row.id], "3/3", "2/2", "3/3", 7, "1.00", f"Because of {row.subset}.")
 
     monkeypatch.setattr(isolation, "_ran", {})
     monkeypatch.setattr(isolation, "_run", run)
     return go
-
-
-def until(true):
-    end = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def parts(table):

@@ -5,10 +5,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import gone, until
 
 from dcplab import investigate, mode
 from dcplab.errors import CourseError
@@ -61,13 +61,6 @@ def buttons(table):
     return box.children, lambda: " ".join(c.value for c in table.widget.children if type(c).__name__ == "HTML")
 
 
-def until(true, patience=120):
-    end = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def test_the_buttons_run_stop_and_run_again(monkeypatch):
     table = small(monkeypatch, *SMALL)
     (go, halt), said = buttons(table)
@@ -114,7 +107,7 @@ def test_a_kernel_that_is_killed_takes_its_server_along():
     until(lambda: re.search(r"torch", Path(f"/proc/{child}/maps").read_text()))
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    until(lambda: not Path(f"/proc/{child}").exists() or "(zombie)" in Path(f"/proc/{child}/status").read_text())
+    until(lambda: gone(child))
 
 
 def _env():

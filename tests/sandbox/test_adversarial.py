@@ -8,6 +8,7 @@ import time
 
 import pytest
 from busy import processor_of_children
+from waiting import gone, until
 
 from dcplab.course import drawn
 
@@ -278,10 +279,7 @@ def sleepers():
 def test_what_it_leaves_running_is_ended(judged):
     before = set(sleepers())
     judged("91a", BYPASS)
-    deadline = time.perf_counter() + 60
-    while set(sleepers()) - before and time.perf_counter() < deadline:
-        time.sleep(0.1)
-    assert not set(sleepers()) - before
+    until(lambda: not set(sleepers()) - before)
 
 
 def test_a_killed_server_is_started_again(judged):
@@ -357,18 +355,7 @@ def test_children_end_with_the_process_that_asked(course):
     env = os.environ | {"DCPLAB_MODE": "cpu"}
     out = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True, timeout=120)
     server = int(out.stdout.split()[-1])
-    deadline = time.perf_counter() + 60
-    while _alive(server) and time.perf_counter() < deadline:
-        time.sleep(0.1)
-    assert not _alive(server)
-
-
-def _alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    until(lambda: gone(server))
 
 
 def test_checks_run_side_by_side(judged):

@@ -81,7 +81,8 @@ def run(args: argparse.Namespace) -> int:
     finally:  # after Ctrl-C too: graded rows are kept, and --resume continues there
         if waits is not None:
             waits.cancel()
-            waits.join()
+            if waits.is_alive():  # Ctrl-C may come before it is started, and then it cannot be joined
+                waits.join()
         changed = _note_changes(finished)
         _save(args, finished, labs, only_json=len(finished) < len(found))
     if args.json == "-":
