@@ -19,6 +19,7 @@ from dcplab.author import build, execute, notebook
 from dcplab.course import catalog
 from dcplab.errors import CourseError
 from dcplab.grade import grader, seeds
+from dcplab.grade.read import Found
 
 OWNER = "def owner_rank(loc, dcp_size):\n    return loc % dcp_size"
 ROW = "def local_row(loc, dcp_size):\n    return loc // dcp_size"
@@ -332,22 +333,11 @@ def test_a_course_that_changes_while_it_grades_changes_no_grade(course, solved, 
     for part in parts:
         part.write_text("# A line more.\n" * 5 + part.read_text())
     path = put(tmp_path, "right.ipynb", solved)
-    (_, row), *_ = grader.grade_all([path], keys, 7)
+    (_, row), *_ = grader.grade_all([Found(path)], keys, 7)
     assert [(part.part, part.outcome, part.message.partition("\n")[0]) for part in row.parts] == [
         ("1a", "passed", "Right on all 2 cases."),
         ("1b", "passed", "Right on all 2 cases."),
     ]
-
-
-@pytest.fixture
-def seeded(course):
-    """The tiny course with a first part whose answer names its learner's seed."""
-    part = course / "solutions" / "01_tiny" / "parts" / "1a.py"
-    driver = "def told(entry, loc, dcp_size):\n    return {'seed': entry(), 'owner': loc % dcp_size}\n\n"
-    judged = 'oracle=lambda loc, d: loc % d, compare=lambda case, got, want: None if got["owner"] == want else "Other.", '
-    given = f"id='1a', drive=told, {judged} seed_of=lambda got: got['seed'],"
-    part.write_text(part.read_text().replace("id='1a',", given).replace("PART = ", driver + "PART = "))
-    return build.make(catalog.lab("01")).learner
 
 
 def test_two_with_one_seed_are_told(seeded, tmp_path, capsys):
@@ -401,6 +391,14 @@ def test_a_seed_that_is_bound_to_its_learner_makes_a_copied_answer_wrong(seeded,
     rows = {row["student"]: row for row in json.loads(out.read_text())}
     assert f"your own cases are those of seed {own['bob']}" in " ".join(rows["bob"]["parts"][0]["message"].split())
     assert "No seed is bound to its student" in rows["dan"]["message"] and rows["bob"]["own_seed"] == own["bob"]
+    assert (tmp_path / "submitted/ann").rename(tmp_path / "submitted/ann ") and points("--seeds", str(table)) == {
+        "ann ": right,
+        "bob": wrong,
+        "cay": wrong,
+        "dan": right,
+    }
+    (tmp_path / "submitted/ann ").rename(tmp_path / "submitted/ann")
+    assert points("--seeds", str(table)) == by_table
     assert points("--seed-key", str(key), "--resume") == {**by_table, "dan": wrong}  # dan's row is judged anew
     assert set(points().values()) == {right}
 
@@ -440,7 +438,7 @@ def test_a_learner_who_was_given_a_seed_has_its_cases(monkeypatch, tmp_path):
 def test_a_lab_handed_in_under_another_s_name_is_said(tmp_path, solved):
     place = put(tmp_path, "submitted/cat/92_other/92_other.ipynb", solved)
     keys = {**grader.keys_of(catalog.labs()), "92_other": ()}
-    ((_, row),) = grader.grade_all([place], keys, seed=1)
+    ((_, row),) = grader.grade_all([Found(place)], keys, seed=1)
     assert row.status == "graded" and "was handed in as 92_other" in row.message
 
 
@@ -450,7 +448,10 @@ def test_a_file_that_changes_while_the_run_goes_on_is_named(tmp_path, solved):
     def change(path):
         second.write_text("{}")
 
-    rows = {row.path: row for _, row in grader.grade_all([first, second], grader.keys_of(catalog.labs()), 1, started=change)}
+    rows = {
+        row.path: row
+        for _, row in grader.grade_all([Found(first), Found(second)], grader.keys_of(catalog.labs()), 1, started=change)
+    }
     one, other = rows[str(first)], rows[str(second)]
     assert one.points == other.points > 0, "what was handed in counts, whatever became of it"
     assert not one.message and grader.CHANGED in other.message

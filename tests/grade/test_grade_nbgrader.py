@@ -11,16 +11,14 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.utils import determine_grade
-from tinycourse import write_course
 
-from dcplab import cli, mode, paths
+from dcplab import cli, mode
 from dcplab.author import build, execute, notebook
 from dcplab.author.release import nbgrader, release
 from dcplab.course import catalog
+from dcplab.grade import seeds
 
 pytestmark = pytest.mark.slow  # each nbgrader command starts a Python that imports nbgrader
-
-WORKSHOP = paths.root() / "workshop"
 
 
 def submit(course: Path, student: str, lab: str, nb) -> None:
@@ -109,29 +107,6 @@ def test_every_other_lab_solved_and_untouched(tmp_path, monkeypatch, number):
     assert theirs == ours(course, tmp_path / "rows.json")
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    """A released nbgrader course of the tiny lab: made once, copied for each test."""
-    home = tmp_path_factory.mktemp("released")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DCPLAB_ROOT", str(write_course(home / "course")))
-        patch.setenv("DCPLAB_STATE", str(home / "state"))
-        shutil.copytree(WORKSHOP, home / "course" / "workshop")
-        release(home / "nbgrader", catalog.labs(), False, lambda line: None)
-    return home / "nbgrader"
-
-
-@pytest.fixture
-def tiny(course, tmp_path, released):
-    shutil.copytree(WORKSHOP, course / "workshop")
-    return shutil.copytree(released, tmp_path / "nbgrader")
-
-
-@pytest.fixture
-def solved(course):
-    return execute.readable(build.make(catalog.lab("01")).source)
-
-
 def test_hostile_submissions_keep_the_points_that_they_earned(tiny, solved, tmp_path):
     right = {"1a": 60, "1b": 40}
     given, expected = {}, {}
@@ -189,6 +164,23 @@ def test_stock_nbgrader_gives_the_same_points_as_long_as_the_kernel_lives(tiny, 
     nbgrader(tiny, "autograde", "01_tiny")
     assert scores(tiny) == {"right": {"1a": 60, "1b": 40}, "half": {"1a": 60, "1b": 0}}
     assert ours(tiny, tmp_path / "rows.json") == scores(tiny)
+
+
+def test_a_seed_that_is_bound_makes_a_copied_answer_wrong_here_too(course, seeded, tmp_path, monkeypatch):
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path / "state"))
+    shutil.copytree(Path(__file__).parents[2] / "workshop", course / "workshop")
+    home = tmp_path / "nbgrader"
+    release(home, catalog.labs(), False, lambda line: None)
+    key = tmp_path / "seed.key"
+    key.write_text("a key that is long enough\n")
+    own = seeds.made_of(b"a key that is long enough", "ann")
+    for student in ("ann", "bob"):
+        submit(home, student, "01_tiny", put_answers(seeded, {"1a": f"def owner_rank():\n    return {own}"}))
+    nbgrader(home, "autograde", "01_tiny")
+    assert scores(home) == {"ann": {"1a": 60, "1b": 0}, "bob": {"1a": 60, "1b": 0}}
+    monkeypatch.setenv("DCPLAB_SEED_KEY", str(key))
+    nbgrader(home, "autograde", "01_tiny", "--force")
+    assert scores(home) == {"ann": {"1a": 60, "1b": 0}, "bob": {"1a": 0, "1b": 0}}
 
 
 def test_a_check_that_the_course_does_not_know_earns_nothing(course, solved):

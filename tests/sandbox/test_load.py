@@ -17,6 +17,7 @@ from dcplab.commands import grade as grade_command
 from dcplab.course import catalog
 from dcplab.course.drawn import draw
 from dcplab.grade import grader
+from dcplab.grade.read import Found
 from dcplab.grade.seeds import of_nobody
 from dcplab.notebook.extract import extract
 from dcplab.reference import Reference
@@ -201,9 +202,9 @@ def test_a_row_says_that_the_machine_was_busy_and_resume_tries_it_again(small, m
     assert row["message"] in grade_command._line(row)
     (tmp_path / "a.ipynb").write_bytes(b"")
     row["digest"] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert grade_command._unchanged(row, tmp_path / "a.ipynb", 1, of_nobody) is None
+    assert grade_command._unchanged(row, Found(tmp_path / "a.ipynb"), 1, of_nobody) is None
     row["parts"][0]["busy"] = False
-    assert grade_command._unchanged(row, tmp_path / "a.ipynb", 1, of_nobody) is row
+    assert grade_command._unchanged(row, Found(tmp_path / "a.ipynb"), 1, of_nobody) is row
 
 
 def test_eight_busy_processes_on_two_cores_change_no_verdict_and_no_name(judged):

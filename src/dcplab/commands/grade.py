@@ -12,6 +12,12 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dcplab.present.values import on_a_line
+
+if TYPE_CHECKING:
+    from dcplab.grade.read import Found
 
 HELP = "grade notebooks (for instructors)"
 SAVE_EVERY_S = 2.0
@@ -54,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     keys = grader.keys_of(labs)
     out = sys.stderr if args.json == "-" else sys.stdout
     found = read.find(args.paths)
-    kept = {i: row for i, path in enumerate(found) if (row := _unchanged(earlier.get(str(path)), path, seed, bound))}
+    kept = {i: row for i, one in enumerate(found) if (row := _unchanged(earlier.get(str(one.path)), one, seed, bound))}
     todo = [i for i in range(len(found)) if i not in kept]
     print(f"{len(found)} path{'s' * (len(found) != 1)} to grade, seed {seed}.", file=out, flush=True)
     if kept:
@@ -89,13 +95,13 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
     print(_summary([finished[i] for i in sorted(finished)], seed), file=out)
     for path in changed:
-        print(f"{_printable(path)} changed while the run went on: its row is about what was read first.", file=out)
+        print(f"{on_a_line(path)} changed while the run went on: its row is about what was read first.", file=out)
     if missing := {piece for row in finished.values() for part in row["parts"] for piece in part.get("lacks", ())}:
         print(f"Answers ran without {' and '.join(sorted(missing))}: see SECURITY.md.", file=out)
     for row in (finished[i] for i in sorted(finished)):
         for part in row["parts"]:
             for odd in part.get("odd", ()):
-                print(f"Look at {part['part']} of {_printable(row['path'])}: {odd}", file=out)
+                print(f"Look at {part['part']} of {on_a_line(row['path'])}: {odd}", file=out)
     for line in _shared([finished[i] for i in sorted(finished)]):
         print(line, file=out)
     return 0
@@ -150,14 +156,16 @@ def _earlier(path: Path) -> dict[str, dict]:
         raise CourseError(f"{path} is not a list of rows that `grade --json` wrote ({type(error).__name__}).") from error
 
 
-def _unchanged(row: dict | None, path: Path, seed: int, bound: Callable[[str | None], int | None]) -> dict | None:
+def _unchanged(row: dict | None, one: Found, seed: int, bound: Callable[[str | None], int | None]) -> dict | None:
     from dcplab.grade import read
 
-    if row is None or row["seed"] != seed or row.get("own_seed") != bound(row["student"]) or not path.is_file():
+    if row is None or one.link or row["seed"] != seed or not one.path.is_file():
+        return None
+    if row["student"] != one.student or row.get("own_seed") != bound(one.student):
         return None
     if any(part.get("busy") for part in row["parts"]):  # the machine was; it may have time now
         return None
-    return row if read.digest_of(path) == row["digest"] else None
+    return row if read.digest_of(one.path) == row["digest"] else None
 
 
 def _line(row: dict) -> str:
@@ -166,12 +174,7 @@ def _line(row: dict) -> str:
     parts = "  ".join(f"{part['part']} {short.get(part['outcome'], part['outcome'])}" for part in row["parts"])
     points = f"{row['points']:g}/{row['max_points']:g}" if row["max_points"] else "-"
     said = f"  ({row['message']})" if parts and row["message"] else ""
-    return f"{points:>8}  {_printable(row['path'])}  {parts or row['status'] + ': ' + row['message']}{said}"
-
-
-def _printable(text: str) -> str:
-    shown = text.encode("utf-8", "backslashreplace").decode()
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
+    return f"{points:>8}  {on_a_line(row['path'])}  {parts or row['status'] + ': ' + row['message']}{said}"
 
 
 def _summary(rows: list[dict], seed: int) -> str:
@@ -186,7 +189,7 @@ def _shared(found: list[dict]) -> list[str]:
     from dcplab.grade import rows
 
     return [
-        f"The same cases, of seed {seed}: {_printable(', '.join(names))}."
+        f"The same cases, of seed {seed}: {on_a_line(', '.join(names))}."
         for seed, names in rows.holders(found).items()
         if len(names) > 1
     ]

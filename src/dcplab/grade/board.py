@@ -15,6 +15,7 @@ from dcplab.course.catalog import Lab
 from dcplab.course.model import OUTCOMES
 from dcplab.grade.read import UNGRADED
 from dcplab.present.table import columns
+from dcplab.present.values import on_a_line
 
 STUCK_AFTER = 3  # failed checks of one part
 TOP = 5  # misconceptions on the board
@@ -106,12 +107,12 @@ def _learners(path: Path, folder: Path, data) -> Iterator[tuple[str, dict, str |
         if home.name == "course" and home.parent != folder and home.parent.is_relative_to(folder):  # a hub's checkout
             home = home.parent
         name = home.relative_to(folder).as_posix() if home != folder and home.is_relative_to(folder) else home.name
-        yield _printable(name), {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}, None
+        yield on_a_line(name), {lab: _records(parts) for lab, parts in data["labs"].items() if isinstance(parts, dict)}, None
     elif isinstance(data, list):  # rows of `grade --json`
         rows = [r for r in data if isinstance(r, dict) and isinstance(r.get("parts"), list) and isinstance(r.get("lab"), str)]
         names = _by_path({str(row.get("path")): row["lab"] for row in rows if not row.get("student")})
         for row in rows:
-            who = _printable(row.get("student") or names[str(row.get("path"))])
+            who = on_a_line(str(row.get("student") or names[str(row.get("path"))]))
             yield who, {row["lab"]: _graded(row["parts"])}, row.get("status")
 
 
@@ -129,10 +130,6 @@ def _by_path(labs: Mapping[str, str]) -> dict[str, str]:
     if any(os.path.basename(stem) == labs[path] and os.path.dirname(stem) == shared for path, stem in stems.items()):
         shared = os.path.dirname(shared)  # a lone notebook is named by its folder
     return {path: os.path.relpath(stem, shared or ".") for path, stem in stems.items()}
-
-
-def _printable(name) -> str:
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name))
 
 
 def _records(parts: Mapping) -> dict[str, Mapping]:

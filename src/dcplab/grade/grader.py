@@ -15,14 +15,15 @@ from dcplab.course.catalog import Lab
 from dcplab.course.key import Key
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
-from dcplab.grade.read import Submission, digest_of
+from dcplab.grade.read import Found, Submission, digest_of
 from dcplab.grade.reader import Reader
-from dcplab.grade.rows import GradeRow, student_of
+from dcplab.grade.rows import GradeRow
 from dcplab.grade.seeds import Bound, of_nobody
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result
 from dcplab.reference import References
 
+LINK = "This is a link to another file, and no link below a folder is followed."
 CHANGED = "The file changed while the run went on: this row is about what was read first."
 Keys = Mapping[str, Sequence[Key]]  # a lab's name -> the keys of its parts, in order
 
@@ -49,7 +50,7 @@ def keys_of(labs: Sequence[Lab]) -> Keys:
 
 
 def grade_all(
-    found: Sequence[Path],
+    found: Sequence[Found],
     keys: Keys,
     seed: int,
     workers: int = 1,
@@ -63,7 +64,7 @@ def grade_all(
     """
     stop, kept = threading.Event(), References()
     with Reader() as reader:
-        submitted = [_read(path, keys, reader) for path in found]  # before the first answer runs
+        submitted = [_read(one, keys, reader) for one in found]  # before the first answer runs
     pool = ThreadPoolExecutor(workers)
     try:
         waiting = {
@@ -77,11 +78,13 @@ def grade_all(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _read(path: Path, keys: Keys, reader: Reader) -> Submission:
+def _read(one: Found, keys: Keys, reader: Reader) -> Submission:
+    path, parts = one.path, {name: {key.part.id: key.part.names for key in of} for name, of in keys.items()}
     try:
-        return reader.read(path, {name: {key.part.id: key.part.names for key in of} for name, of in keys.items()})
+        submission = Submission(path, "not_a_notebook", LINK) if one.link else reader.read(path, parts)
     except Exception as error:
-        return Submission(path, "error", _failed(error))
+        submission = Submission(path, "error", _failed(error))
+    return replace(submission, student=one.student)
 
 
 def _grade_one(submission: Submission, keys: Keys, run: GradingRun, started: Callable[[Path], None]) -> GradeRow:
@@ -91,7 +94,7 @@ def _grade_one(submission: Submission, keys: Keys, run: GradingRun, started: Cal
     except CourseError:
         raise  # the checker itself is missing: no row could be trusted
     except Exception as error:
-        return GradeRow(str(submission.path), "error", message=_failed(error), seed=run.seed)
+        return GradeRow(str(submission.path), "error", student=submission.student, message=_failed(error), seed=run.seed)
 
 
 def _failed(error: Exception) -> str:
@@ -101,7 +104,7 @@ def _failed(error: Exception) -> str:
 def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     """Return the row of one submission."""
     path = submission.path
-    student = student_of(path.absolute())
+    student = submission.student
     own = run.bound(student)
     common: dict[str, Any] = dict(path=str(path), student=student, seed=run.seed, digest=submission.digest, own_seed=own)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)

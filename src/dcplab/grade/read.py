@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from dcplab.notebook import file
 from dcplab.notebook.extract import Program
@@ -43,20 +44,43 @@ class Submission:
     cells: tuple[str, ...] = ()
     digest: str = ""  # hash of the file's bytes
     programs: Mapping[str, Program] = field(default_factory=dict)
+    student: str | None = None
 
 
-def find(given: Sequence[Path]) -> list[Path]:
+class Found(NamedTuple):
+    """A path to grade. ``link``: below a folder, where it may point to another's notebook. One that was given is meant."""
+
+    path: Path
+    student: str | None = None  # their id, in an nbgrader tree
+    link: bool = False
+
+
+def find(given: Sequence[Path]) -> list[Found]:
     """Return the notebooks that the given paths stand for, in order, each once. A file is itself; a folder is every notebook
     below it.
 
     A path without any notebook stays in the list, so that it gets a row.
     """
-    found: dict[Path, None] = {}
+    found: dict[Path, Found] = {}
     for path in given:
         below = list(_notebooks(path)) if path.is_dir() else []
         for one in below or [path]:
-            found.setdefault(one)
-    return list(found)
+            found.setdefault(one, Found(one, student_of(one, path), link=one.is_symlink() and one != path))
+    return list(found.values())
+
+
+def student_of(path: Path, given: Path) -> str | None:
+    """Return the student's id in an nbgrader tree (``submitted/STUDENT/ASSIGNMENT/...``), else None.
+
+    The folders above ``given`` are the grader's own, those below it may be a student's: of several trees the last in ``given``
+    counts, or else the first below it, so that nobody hands in as another by a tree within their own.
+    """
+    parts, own = path.absolute().parts, len(given.absolute().parts)
+    for tree in ("submitted", "autograded"):
+        places = [i for i, name in enumerate(parts[:-3]) if name == tree]
+        if places:
+            return parts[next((i for i in reversed(places) if i < own), places[0]) + 1]
+    return None
 
 
 def _notebooks(folder: Path) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from dcplab import files, progress
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
+from dcplab.present.values import on_a_line
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell with such a start
 
@@ -49,15 +50,6 @@ class GradeRow:
             "digest": self.digest,
             "own_seed": self.own_seed,
         }
-
-
-def student_of(path: Path) -> str | None:
-    """Return the student's id in an nbgrader tree (``submitted/STUDENT/ASSIGNMENT/...``), else None."""
-    for tree in ("submitted", "autograded"):
-        places = [i for i, name in enumerate(path.parts[:-3]) if name == tree]
-        if places:
-            return path.parts[places[-1] + 1]
-    return None
 
 
 def to_json(rows: Iterable[Mapping]) -> str:
@@ -111,9 +103,9 @@ def _who(row: Mapping) -> str:
 
 
 def spreadsheet_safe(value):
-    """Return ``value`` in a form that a spreadsheet shows and does not run."""
+    """Return ``value`` in a form that a spreadsheet shows and does not run, nor a terminal: a name can hold escape codes."""
     if isinstance(value, str):
-        text = value.replace("\0", "")
+        text = on_a_line(value)
         return "'" + text if text.lstrip(" ").startswith(FORMULA_STARTS) else text
     return "" if value is None else value
 

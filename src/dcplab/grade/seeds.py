@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import hmac
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,14 +35,20 @@ def bound(table: Path | None = None, key: Path | None = None) -> Bound:
     def seed_of(student: str | None) -> int | None:
         if student is None:
             return None
-        return seeds[student] if student in seeds else made_of(secret, student) if secret else None
+        own = seeds.get(_id(student))
+        return made_of(secret, student) if own is None and secret else own
 
     return seed_of
 
 
 def made_of(key: bytes, student: str) -> int:
     """Make a learner's seed: HMAC-SHA256 of their id. Who has not the key cannot make another's."""
-    return int.from_bytes(hmac.digest(key, student.encode(), hashlib.sha256)[:8], "big") % SEEDS
+    return int.from_bytes(hmac.digest(key, _id(student).encode(), hashlib.sha256)[:8], "big") % SEEDS
+
+
+def _id(student: str) -> str:
+    """Return an id as a table and a folder agree on it: a file system may hold `ann ` or another form of `ü`."""
+    return unicodedata.normalize("NFC", student).strip()
 
 
 def _key(path: Path) -> bytes:
@@ -58,7 +65,7 @@ def _table(path: Path) -> dict[str, int]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as f:
             rows = list(csv.DictReader(f))
-        found = {row["student"].strip(): int(row["seed"]) for row in rows}
+        found = {_id(row["student"]): int(row["seed"]) for row in rows}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CourseError(f"{path} cannot be read ({error}).") from error
     except (KeyError, AttributeError, TypeError, ValueError) as error:

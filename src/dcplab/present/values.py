@@ -41,6 +41,12 @@ def printable(text: str, most: int = 1 << 20) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", re.sub(r"\r\n?", "\n", text)))
 
 
+def on_a_line(text: str) -> str:
+    """Return a stranger's text as one line, with every character that does not print spelled out (``\\x1b``, ``\\n``)."""
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
+
+
 def article(name: str) -> str:
     if name == "None":
         return name
