@@ -406,8 +406,9 @@ norope.times()
 # * **Overflow.** The LSEs of the server above are about 263, and in float32 2^263 is infinite.
 # * **An empty rank.** A rank without a key for this query has the LSE -inf, weight 0. Its output is whatever the kernel left
 #   there, NaN too. And 0 times NaN is NaN.
-# * **Another word for empty.** FlashMLA says +inf for a rank without keys. Upstream has three merges: two read +inf as -inf;
-#   the third takes it for a weight, clears the NaN that comes of it, and hands on zeros without a sign.
+# * **Another word for empty.** FlashMLA says +inf for a rank without keys. Upstream has three merges: that of MLA
+#   (`cp_lse_ag_out_rs_mla`) and the all-to-all one read +inf as -inf; that of multi-head attention takes it for a weight,
+#   clears the NaN that comes of it, and hands on zeros without a sign.
 # * **Nobody has a key.** All LSEs are -inf, and -inf - -inf is NaN. Asked for are output 0 and LSE -inf.
 
 # %%

@@ -134,6 +134,9 @@ ragged.strided()
 # test that looks at the tokens passes, and the next batch is wrong. The shortcut has a precondition, that every prefix is a
 # whole number of turns. It stood in a comment. Nothing checked it.
 #
+# One more row breaks it without any extend: in a mixed batch a decode request's prefix is its length less one, so it ends
+# in the middle of a turn in D - 1 of D steps.
+#
 # <details><summary>Expected output of 4a</summary>
 #
 # `local_prefix_rows(torch.tensor([16, 17, 18, 19, 20, 32, 33, 34]), torch.tensor([5, 3]), 0, 4)` is `tensor([4, 5, 8])`; for
