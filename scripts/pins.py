@@ -111,12 +111,12 @@ def made(pinned: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
 
 
 def resolve(upgrade: str | None) -> dict[str, str]:
-    """What course, kernels and tests come to, by uv. ``upgrade``: a package that takes its newest, "" for all of them."""
+    """What course, kernels, site and tests come to, by uv. ``upgrade``: a package that takes its newest, "" for all of them."""
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
     if uv is None:
         sys.exit("pins.py: resolving needs uv beside this Python or on the PATH; .venv/bin/python has one")
     words = {None: [], "": ["--upgrade"]}.get(upgrade, ["--upgrade-package", str(upgrade)])
-    command = [uv, "pip", "compile", "--quiet", *words, "--extra", "test"]
+    command = [uv, "pip", "compile", "--quiet", *words, "--extra", "site", "--extra", "test"]
     command += ["--python-version", "3.11", "--python-platform", "linux", "--no-header", "--no-annotate"]
     with tempfile.TemporaryDirectory() as folder:
         out = shutil.copy(PINS, folder)  # uv keeps each version that the file it writes to has

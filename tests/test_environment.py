@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ALL = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
 RUNTIME = [wanted for wanted in ALL if wanted.name != "dcp-kernels"]  # the one that lies in this checkout
-TEST = [Requirement(line) for line in PROJECT["project"]["optional-dependencies"]["test"]]
+EXTRAS = [Requirement(line) for lines in PROJECT["project"]["optional-dependencies"].values() for line in lines]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s#]+)(?:\s+# (?P<why>.+))?")
 _spec = importlib.util.spec_from_file_location("pins_script", ROOT / "scripts" / "pins.py")
@@ -46,7 +46,7 @@ def conda_specs() -> tuple[dict[str, str | None], list[str]]:
     return {spec.name.normalized: line.partition("=")[2] or None for spec, line in zip(specs, lines, strict=True)}, pip
 
 
-@pytest.mark.parametrize("wanted", [*RUNTIME, *TEST], ids=lambda r: r.name)
+@pytest.mark.parametrize("wanted", [*RUNTIME, *EXTRAS], ids=lambda r: r.name)
 def test_every_dependency_has_a_pin_in_its_range_with_a_reason(wanted):
     version, why = pins()[canonicalize_name(wanted.name)]
     assert wanted.specifier.contains(version) and why
@@ -126,7 +126,7 @@ def test_the_course_asks_for_the_kernels_that_lie_beside_it():
 
 def test_whatever_an_installed_package_asks_for_is_pinned():
     """Follows the metadata of what is installed here: a package without a pin would come from an index as it is that day."""
-    ours, seen, todo = pins(), set(), [*RUNTIME, *TEST]
+    ours, seen, todo = pins(), set(), [*RUNTIME, *EXTRAS]
     while todo:
         wanted = todo.pop()
         name = canonicalize_name(wanted.name)

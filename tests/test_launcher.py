@@ -120,7 +120,19 @@ def test_tests_add_their_extra_once_and_the_plain_commands_keep_it(checkout):
     assert checkout.run("test", "-k", "x")[1].startswith("checked\npytest -n 2") and checkout.run("test")[0] == 0
     checkout.run("lab")
     lines = [line for line in checkout.calls.read_text().splitlines() if line.startswith("pip install")]
-    assert [line.endswith("[test]") for line in lines] == [False, True]
+    assert [line.endswith("[site,test]") for line in lines] == [False, True]
+
+
+def test_the_site_adds_its_extra_when_it_is_asked_for_and_only_then(checkout):
+    checkout.run("lab")
+    checkout.run("site"), checkout.run("site", "--help")
+    assert checkout.count("pip install") == 1, "a question about the command installs nothing"
+    assert checkout.run("site", "out")[:2] == (0, "dcplab site out\n")
+    checkout.run("site", "out"), checkout.run("lab")
+    lines = [line for line in checkout.calls.read_text().splitlines() if line.startswith("pip install")]
+    assert [line.endswith("[site]") for line in lines] == [False, True]
+    checkout.run("test"), checkout.run("site", "out"), checkout.run("lab")
+    assert checkout.count("pip install") == 3, "the tests need the site's packages too, and nothing is installed twice"
 
 
 def test_no_test_runs_where_the_checks_fail(checkout):

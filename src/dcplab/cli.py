@@ -31,6 +31,7 @@ ORDER = (
     "incident",
     "isolate",
     "bench",
+    "site",
     "grade",
     "build",
     "release",

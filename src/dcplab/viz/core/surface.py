@@ -1,6 +1,6 @@
 """Draws the scene of a live view in the browser: as the same SVG that a static picture is, in a small widget of our own.
 
-The whole front end is `_SCRIPT`: it puts the SVG into the page, and says which cell was chosen, by mouse or keyboard. Plotly's
+The whole front end is `SCRIPT`: it puts the SVG into the page, and says which cell was chosen, by mouse or keyboard. Plotly's
 widget needs a script of 5 MB first, and a slow page drew nothing. `plot.Plot` is for a plot that one reads off.
 """
 
@@ -14,7 +14,7 @@ from dcplab.viz.core.scene import Scene
 from dcplab.viz.core.svg import to_svg
 
 DRAWN = "dcplab-drawn"  # the class of what the front end has drawn
-_SCRIPT = """
+SCRIPT = """
 const NEAR = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const middle = (cell) => { const b = cell.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; };
 
@@ -70,7 +70,7 @@ export default {
   },
 };
 """
-_STYLE = """
+STYLE = """
 .dcplab-drawn svg { display: block; max-width: 100%; height: auto; }
 .dcplab-drawn [data-loc] { cursor: pointer; outline: none; }
 .dcplab-drawn [data-loc]:hover { stroke: #808080; stroke-width: 2; }
@@ -84,7 +84,7 @@ def _kind() -> type:
     import traitlets
 
     class SceneWidget(anywidget.AnyWidget):
-        _esm, _css = _SCRIPT, _STYLE
+        _esm, _css = SCRIPT, STYLE
         svg = traitlets.Unicode().tag(sync=True)
 
     return SceneWidget
