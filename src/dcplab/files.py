@@ -7,20 +7,21 @@ import tempfile
 from pathlib import Path
 
 
-def replace(path: Path, text: str, private: bool = False) -> None:
-    """Write ``text`` as ``path``. A reader sees the old file or the new one, and a killed writer leaves the old one.
+def replace(path: Path, text: str | bytes, private: bool = False) -> None:
+    """Write ``text``, or bytes, as ``path``. A reader sees the old file or the new one, and a killed writer leaves the old one.
 
     ``private``: readable by its owner alone. Otherwise the old file's mode stays, or a new file's default is used.
     Text that UTF-8 cannot hold is written as "?". A pipe or a device (``/dev/stdout``) is written to directly. Raises OSError
     as `open` does.
     """
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8", errors="replace", newline="")
+        path.write_bytes(data)
         return
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as out:
-            out.write(text)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
             out.flush()
             os.fsync(out.fileno())
         if not private:

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from dcplab.grade import grader, read
+from dcplab.grade import grader, layout, read
 
 LABS = [("01_a", ["1a", "1b"], ["owner_rank", "local_row"]), ("02_b", ["2a"], ["largest_loc"])]
 
@@ -123,7 +123,7 @@ def test_find_lists_every_notebook_once_and_leaves_checkpoints_out(tmp_path):
         (tmp_path / name).write_text("")
     (tmp_path / "b" / "folder.ipynb").mkdir()
     (tmp_path / "none").mkdir()
-    found = read.find([tmp_path / "b" / "x.ipynb", tmp_path, tmp_path / "none", tmp_path / "gone"])
+    found = layout.find([tmp_path / "b" / "x.ipynb", tmp_path, tmp_path / "none", tmp_path / "gone"])
     assert [str(one.path.relative_to(tmp_path)) for one in found] == [
         "b/x.ipynb",
         "a/y.IPYNB",
@@ -143,11 +143,11 @@ def test_find_lists_every_notebook_once_and_leaves_checkpoints_out(tmp_path):
         ("/c/submitted/bob/01_a/submitted/ann/01_a/01_a.ipynb", "/c", "bob"),  # a tree of bob's own does not make him ann
         ("/c/submitted/bob/01_a/submitted/ann/01_a/01_a.ipynb", "/c/submitted/", "bob"),
         ("/c/submitted/01_a.ipynb", "/c", None),
-        ("/home/ann/01_a.ipynb", "/home", None),
+        ("/home/ann/01_a.ipynb", "/home/ann", None),
     ],
 )
 def test_the_student_of_an_nbgrader_tree(path, given, student):
-    assert read.student_of(Path(path), Path(given)) == student
+    assert layout.student_of(Path(path), Path(given)) == student
 
 
 def test_a_link_below_a_folder_is_nobodys_work(tmp_path):
@@ -156,7 +156,7 @@ def test_a_link_below_a_folder_is_nobodys_work(tmp_path):
     (tmp_path / "ann").mkdir()
     (tmp_path / "bob/x.ipynb").write_text("{}")
     (tmp_path / "ann/x.ipynb").symlink_to("../bob/x.ipynb")
-    assert [(one.path.parent.name, one.link) for one in read.find([tmp_path])] == [("ann", True), ("bob", False)]
-    assert [one.link for one in read.find([tmp_path / "ann/x.ipynb"])] == [False]
-    ((_, row),) = grader.grade_all([one for one in read.find([tmp_path]) if one.link], {}, seed=1)
-    assert (row.status, row.points, row.message) == ("not_a_notebook", 0, grader.LINK)
+    assert [(one.student, one.status) for one in layout.find([tmp_path])] == [("ann", "not_a_notebook"), ("bob", "")]
+    assert [one.status for one in layout.find([tmp_path / "ann/x.ipynb"])] == [""]
+    ((_, row),) = grader.grade_all([one for one in layout.find([tmp_path]) if one.status], {}, seed=1)
+    assert (row.status, row.points, row.message) == ("not_a_notebook", 0, layout.LINK)

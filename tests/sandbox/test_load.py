@@ -17,7 +17,7 @@ from dcplab.commands import grade as grade_command
 from dcplab.course import catalog
 from dcplab.course.drawn import draw
 from dcplab.grade import grader
-from dcplab.grade.read import Found
+from dcplab.grade.layout import Found
 from dcplab.grade.seeds import of_nobody
 from dcplab.notebook.extract import extract
 from dcplab.reference import Reference

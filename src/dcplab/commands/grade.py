@@ -1,4 +1,4 @@
-"""Grade notebooks: files, folders, nbgrader's submitted/ trees. A row for each, whatever it holds.
+"""Grade notebooks: files, folders, zips, nbgrader's trees, downloads of course systems. A row for each, whatever it holds.
 
 Nothing of a notebook runs in this process; each answer runs in a disposable child. docs/grading.md explains rows and statuses.
 """
@@ -6,18 +6,19 @@ Nothing of a notebook runs in this process; each answer runs in a disposable chi
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dcplab.present.values import on_a_line
 
 if TYPE_CHECKING:
-    from dcplab.grade.read import Found
+    from dcplab.grade.layout import Found
+    from dcplab.grade.seeds import Bound
 
 HELP = "grade notebooks (for instructors)"
 SAVE_EVERY_S = 2.0
@@ -29,8 +30,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-j", type=int, default=0, metavar="N", help="answers that run at a time (default: the number of cores)"
     )
     parser.add_argument("--seed", type=int, help="inputs of an earlier run (default: fresh ones; the seed is printed)")
-    parser.add_argument("--json", metavar="FILE", help="write the rows as JSON while they come; - is stdout")
-    parser.add_argument("--csv", metavar="FILE", type=Path, help="write the points of each part as CSV")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the rows as JSON while they come, and add to those it has; - is stdout"
+    )
+    parser.add_argument("--csv", metavar="FILE", type=Path, help="write one line a notebook as CSV: its points by part")
+    parser.add_argument("--marks", metavar="FILE", type=Path, help="write one line a student as CSV: their points by lab")
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="write the parts as JUnit's XML")
+    parser.add_argument("--roster", metavar="FILE", type=Path, help="who should hand in: a CSV with a line a student")
+    parser.add_argument("--lab", metavar="NN", action="append", default=[], help="with --roster: a lab that is asked for")
     parser.add_argument("--feedback", metavar="DIR", type=Path, help="write a page of feedback for each notebook")
     parser.add_argument("--seeds", metavar="FILE", type=Path, help="whose cases in lab 05 are whose: a CSV with student, seed")
     parser.add_argument("--seed-key", metavar="FILE", type=Path, help="or made of each student's id with the key in this file")
@@ -39,10 +46,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from dcplab.course import catalog
-    from dcplab.course.seeded import fresh_seed
     from dcplab.errors import CourseError
-    from dcplab.grade import grader, read, rows, seeds
-    from dcplab.present import progress_line
+    from dcplab.grade import grader, layout, results, roster, seeds, zips
 
     bound = seeds.bound(args.seeds, args.seed_key)
     grader.refuse_diagnosis()
@@ -50,35 +55,79 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError(f"-j {args.j} is no number of answers; give 1 or more.")
     if args.resume and args.json in (None, "-"):
         raise CourseError("--resume needs --json FILE: the rows of the earlier run are in it.")
-    pages = args.feedback and args.feedback / "index.html"
-    for target in filter(None, (args.csv, pages, args.json if args.json != "-" else None)):
-        rows.check_writable(Path(target))
-    earlier = _earlier(Path(args.json)) if args.resume else {}
-    drawn = {row["seed"] for row in earlier.values()}
-    seed = args.seed if args.seed is not None else drawn.pop() if len(drawn) == 1 else fresh_seed()
+    if args.lab and not args.roster:
+        raise CourseError("--lab says what is asked of everybody on a roster: give --roster FILE too.")
+    kept_in = Path(args.json) if args.json not in (None, "-") else None
+    targets = results.Targets(kept_in, args.csv, args.marks, args.junit, args.feedback)
+    targets.check()
     labs = catalog.labs()
-    keys = grader.keys_of(labs)
+    known = roster.read(args.roster) if args.roster else None
+    asked = [catalog.lab(name) for name in args.lab]
+    earlier = results.load(targets.json)
     out = sys.stderr if args.json == "-" else sys.stdout
-    found = read.find(args.paths)
-    kept = {i: row for i, one in enumerate(found) if (row := _unchanged(earlier.get(str(one.path)), one, seed, bound))}
-    todo = [i for i in range(len(found)) if i not in kept]
+    with tempfile.TemporaryDirectory(prefix="dcplab-zips-") as folder:
+        who = known.who if known else layout.nobody
+        found = layout.find(args.paths, {lab.name for lab in labs}, zips.unpacker(Path(folder)), who)
+        seed = _seed(args, [earlier.get(os.path.abspath(one.name)) for one in found])
+        graded = _grade(args, found, seed, earlier, bound, lambda rows: results.save(targets.json, earlier, rows))
+    rows = results.complete(results.together(earlier, graded), labs, known, asked)
+    if args.json == "-":
+        sys.stdout.write(results.to_json(rows))
+    results.write(targets, rows, labs, known)
+    for line in _end(graded, rows, seed, targets.json):
+        print(line, file=out)
+    return 0
+
+
+def _seed(args: argparse.Namespace, before: Iterable[Mapping | None]) -> int:
+    """Return the seed asked for; with --resume the one of the rows that are there; else a fresh one."""
+    from dcplab.course.seeded import fresh_seed
+
+    drawn = {row["seed"] for row in before if row and isinstance(row["seed"], int)} if args.resume else set()
+    return args.seed if args.seed is not None else drawn.pop() if len(drawn) == 1 else fresh_seed()
+
+
+def _grade(
+    args: argparse.Namespace,
+    found: Sequence[Found],
+    seed: int,
+    earlier: Mapping[str, dict],
+    bound: Bound,
+    save: Callable[[Sequence[dict]], None],
+) -> list[dict]:
+    """Grade what was found, a line a row. ``save`` keeps the rows so far: every two seconds, at the end, and after Ctrl-C."""
+    from dcplab.course import catalog
+    from dcplab.grade import grader
+    from dcplab.present import progress_line
+
+    out = sys.stderr if args.json == "-" else sys.stdout
+    before = [earlier.get(os.path.abspath(one.name)) if args.resume else None for one in found]
+    finished = {i: row for i, one in enumerate(found) if (row := _unchanged(before[i], one, seed, bound))}
+    todo = [i for i in range(len(found)) if i not in finished]
     print(f"{len(found)} path{'s' * (len(found) != 1)} to grade, seed {seed}.", file=out, flush=True)
-    if kept:
-        print(f"{len(kept)} of them are unchanged since the last run and keep their rows.", file=out, flush=True)
-    finished, waits = dict(kept), None
-    side_by_side = args.j or os.cpu_count() or 1
+    if finished:
+        print(f"{len(finished)} of them are unchanged since the last run and keep their rows.", file=out, flush=True)
+    waits = None
+
+    def ordered() -> list[dict]:
+        return [row for _, row in sorted(dict(finished).items())]
+
     try:
-        with progress_line.line("done", len(found), len(kept)) as say:
-            graded = grader.grade_all(
-                [found[i] for i in todo], keys, seed, side_by_side, lambda path: say(f"{path.name[:50]} ..."), bound
-            )
-            for place, new in graded:
+        with progress_line.line("done", len(found), len(finished)) as say:
+            for place, new in grader.grade_all(
+                [found[i] for i in todo],
+                grader.keys_of(catalog.labs()),
+                seed,
+                args.j or os.cpu_count() or 1,
+                lambda path: say(f"{path.name[:50]} ..."),
+                bound,
+            ):
                 finished[todo[place]] = new.to_json()
                 say("", 1)
                 with progress_line.aside():
                     print(_line(finished[todo[place]]), file=out, flush=True)
                 if waits is None or not waits.is_alive():  # all rows of the next seconds are written together
-                    waits = threading.Timer(SAVE_EVERY_S, lambda: _save(args, dict(finished), labs, only_json=True))
+                    waits = threading.Timer(SAVE_EVERY_S, lambda: save(ordered()))
                     waits.daemon = True
                     waits.start()
     except KeyboardInterrupt:
@@ -89,33 +138,42 @@ def run(args: argparse.Namespace) -> int:
             waits.cancel()
             if waits.is_alive():  # Ctrl-C may come before it is started, and then it cannot be joined
                 waits.join()
-        changed = _note_changes(finished)
-        _save(args, finished, labs, only_json=len(finished) < len(found))
-    if args.json == "-":
-        sys.stdout.write(rows.to_json(finished[i] for i in sorted(finished)))
-    print(_summary([finished[i] for i in sorted(finished)], seed), file=out)
-    for path in changed:
-        print(f"{on_a_line(path)} changed while the run went on: its row is about what was read first.", file=out)
-    if missing := {piece for row in finished.values() for part in row["parts"] for piece in part.get("lacks", ())}:
-        print(f"Answers ran without {' and '.join(sorted(missing))}: see SECURITY.md.", file=out)
-    for row in (finished[i] for i in sorted(finished)):
+        _note_changes(finished, found)
+        save(ordered())
+    return ordered()
+
+
+def _end(graded: Sequence[dict], rows: Sequence[Mapping], seed: int, kept_in: Path | None) -> Iterator[str]:
+    """Yield what is said at the end: of the rows of this run, then of all."""
+    from dcplab.grade import grader
+
+    yield _summary(graded, seed)
+    for row in graded:
+        if grader.CHANGED in row["message"]:
+            yield f"{on_a_line(row['path'])} changed while the run went on: its row is about what was read first."
+    if lacking := {piece for row in graded for part in row["parts"] for piece in part.get("lacks", ())}:
+        yield f"Answers ran without {' and '.join(sorted(lacking))}: see SECURITY.md."
+    for row in graded:
         for part in row["parts"]:
             for odd in part.get("odd", ()):
-                print(f"Look at {part['part']} of {on_a_line(row['path'])}: {odd}", file=out)
-    for line in _shared([finished[i] for i in sorted(finished)]):
-        print(line, file=out)
-    return 0
+                yield f"Look at {part['part']} of {on_a_line(row['path'])}: {odd}"
+    if others := sum(1 for row in rows if row["path"]) - len(graded):
+        yield f"Of paths that were not graded this time, {others} row{'s' * (others != 1)} stay in {kept_in}."
+    if absent := sum(1 for row in rows if not row["path"]):
+        yield f"{absent} expected notebook{'s were' if absent != 1 else ' was'} not handed in; each has a row."
+    for one in rows:
+        if not one["counts"]:
+            yield f"{on_a_line(one['path'])} does not count: {on_a_line(one['instead'])} does, of the same student and lab."
+    yield from _shared(rows)
 
 
-def _note_changes(finished: dict[int, dict]) -> list[str]:
-    """Return the paths whose file is another than the one that was read, and say so in their rows."""
+def _note_changes(finished: Mapping[int, dict], found: Sequence[Found]) -> None:
+    """Say in a row that its file is another by now than the one that was read."""
     from dcplab.grade import grader, read
 
-    changed = [row for row in finished.values() if row["digest"] and read.digest_of(Path(row["path"])) != row["digest"]]
-    for row in changed:
-        if grader.CHANGED not in row["message"]:
+    for i, row in finished.items():
+        if row["digest"] and read.digest_of(found[i].path) != row["digest"] and grader.CHANGED not in row["message"]:
             row["message"] = f"{row['message']} {grader.CHANGED}".strip()
-    return [row["path"] for row in changed]
 
 
 def _goes_on(args: argparse.Namespace, rows: int) -> str:
@@ -124,42 +182,10 @@ def _goes_on(args: argparse.Namespace, rows: int) -> str:
     return f"{rows} rows are in {args.json}; the same command with --resume goes on from there."
 
 
-def _save(args: argparse.Namespace, finished: dict[int, dict], labs, only_json: bool) -> None:
-    """Write the files asked for. While rows are missing, write only the JSON."""
-    from dcplab.grade import feedback, rows
-
-    ordered = [finished[i] for i in sorted(finished)]
-    if args.json and args.json != "-":
-        rows.write(Path(args.json), rows.to_json(ordered))
-    if only_json:
-        return
-    if args.csv:
-        seen = {row["lab"] for row in ordered}
-        rows.write(args.csv, rows.to_csv(ordered, [part.id for lab in labs if lab.name in seen for part in lab.parts]))
-    if args.feedback:
-        pages = [(feedback.file_name(row["path"]), row) for row in ordered]
-        for name, row in pages:
-            rows.write(args.feedback / name, feedback.page(row))
-        rows.write(args.feedback / "index.html", feedback.index(pages))
-
-
-def _earlier(path: Path) -> dict[str, dict]:
-    """Return the rows of an earlier run by path. A file that is missing, or is no such list, gives none."""
-    from dcplab.errors import CourseError
-
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {row["path"]: row for row in found if row["status"] == "graded" and isinstance(row["seed"], int)}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CourseError(f"{path} is not a list of rows that `grade --json` wrote ({type(error).__name__}).") from error
-
-
-def _unchanged(row: dict | None, one: Found, seed: int, bound: Callable[[str | None], int | None]) -> dict | None:
+def _unchanged(row: dict | None, one: Found, seed: int, bound: Bound) -> dict | None:
     from dcplab.grade import read
 
-    if row is None or one.link or row["seed"] != seed or not one.path.is_file():
+    if row is None or one.status or row["status"] != "graded" or row["seed"] != seed or not one.path.is_file():
         return None
     if row["student"] != one.student or row.get("own_seed") != bound(one.student):
         return None
@@ -177,14 +203,14 @@ def _line(row: dict) -> str:
     return f"{points:>8}  {on_a_line(row['path'])}  {parts or row['status'] + ': ' + row['message']}{said}"
 
 
-def _summary(rows: list[dict], seed: int) -> str:
+def _summary(rows: Sequence[Mapping], seed: int) -> str:
     from collections import Counter
 
     kinds = Counter(row["status"] for row in rows)
     return f"{', '.join(f'{n} {status}' for status, n in kinds.most_common())}. The same inputs again: --seed {seed}"
 
 
-def _shared(found: list[dict]) -> list[str]:
+def _shared(found: Sequence[Mapping]) -> list[str]:
     """Return a line for each seed whose cases belong to several learners."""
     from dcplab.grade import rows
 

@@ -15,7 +15,8 @@ from dcplab.course.catalog import Lab
 from dcplab.course.key import Key
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
-from dcplab.grade.read import Found, Submission, digest_of
+from dcplab.grade.layout import Found
+from dcplab.grade.read import Submission, digest_of
 from dcplab.grade.reader import Reader
 from dcplab.grade.rows import GradeRow
 from dcplab.grade.seeds import Bound, of_nobody
@@ -23,7 +24,6 @@ from dcplab.notebook.extract import Program
 from dcplab.present import check_result
 from dcplab.reference import References
 
-LINK = "This is a link to another file, and no link below a folder is followed."
 CHANGED = "The file changed while the run went on: this row is about what was read first."
 Keys = Mapping[str, Sequence[Key]]  # a lab's name -> the keys of its parts, in order
 
@@ -81,10 +81,10 @@ def grade_all(
 def _read(one: Found, keys: Keys, reader: Reader) -> Submission:
     path, parts = one.path, {name: {key.part.id: key.part.names for key in of} for name, of in keys.items()}
     try:
-        submission = Submission(path, "not_a_notebook", LINK) if one.link else reader.read(path, parts)
+        submission = Submission(path, one.status, one.note) if one.status else reader.read(path, parts)
     except Exception as error:
         submission = Submission(path, "error", _failed(error))
-    return replace(submission, student=one.student)
+    return replace(submission, student=one.student, shown=one.shown, note="" if one.status else one.note)
 
 
 def _grade_one(submission: Submission, keys: Keys, run: GradingRun, started: Callable[[Path], None]) -> GradeRow:
@@ -94,7 +94,7 @@ def _grade_one(submission: Submission, keys: Keys, run: GradingRun, started: Cal
     except CourseError:
         raise  # the checker itself is missing: no row could be trusted
     except Exception as error:
-        return GradeRow(str(submission.path), "error", student=submission.student, message=_failed(error), seed=run.seed)
+        return GradeRow(submission.name, "error", student=submission.student, message=_failed(error), seed=run.seed)
 
 
 def _failed(error: Exception) -> str:
@@ -103,14 +103,14 @@ def _failed(error: Exception) -> str:
 
 def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     """Return the row of one submission."""
-    path = submission.path
-    student = submission.student
+    path, student = Path(submission.name), submission.student
     own = run.bound(student)
     common: dict[str, Any] = dict(path=str(path), student=student, seed=run.seed, digest=submission.digest, own_seed=own)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
     worth = float(sum(key.part.points for key in keys.get(lab or "", ())))
     if submission.status != "graded" or lab is None:
-        return GradeRow(**common, status=submission.status, lab=lab, max_points=worth, message=submission.message)
+        why = " ".join(filter(None, (submission.message, submission.note)))
+        return GradeRow(**common, status=submission.status, lab=lab, max_points=worth, message=why)
     parts = []
     for key in keys[lab]:
         if run.stop.is_set():
@@ -124,8 +124,10 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
         said.append("No seed is bound to its student: whose cases it is about was not held against anything.")
     if (named := next((name for name in keys if name in (path.stem, path.absolute().parent.name)), lab)) != lab:
         said.append(f"It holds {lab}, and was handed in as {named}.")
-    if digest_of(path) != submission.digest:
+    if digest_of(submission.path) != submission.digest:
         said.append(CHANGED)
+    if submission.note:
+        said.append(submission.note)
     more: dict[str, Any] = dict(points=points, max_points=worth, parts=tuple(parts), message=" ".join(said))
     return GradeRow(**common, status="graded", lab=lab, **more)
 

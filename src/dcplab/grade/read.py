@@ -1,4 +1,4 @@
-"""Finds notebooks and reads them as data. Every path, whatever it holds, gives a ``Submission`` with a status.
+"""Reads notebooks as data. Every path, whatever it holds, gives a ``Submission`` with a status.
 
 Statuses (``docs/grading.md`` lists them for instructors):
 
@@ -16,12 +16,10 @@ error           the grader itself failed; says how
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from dcplab.notebook import file
 from dcplab.notebook.extract import Program
@@ -29,7 +27,6 @@ from dcplab.notebook.extract import Program
 UNGRADED = ("missing", "no_notebooks", "empty", "unreadable", "not_a_notebook", "too_big", "unknown_lab", "error")
 LIMIT_BYTES = 256_000_000
 CELLS, CODE = 2_000, 2_000_000  # code cells of a notebook, and their characters
-SKIPPED_FOLDERS = {".ipynb_checkpoints", "__pycache__", "node_modules"}
 
 
 @dataclass(frozen=True)
@@ -45,50 +42,12 @@ class Submission:
     digest: str = ""  # hash of the file's bytes
     programs: Mapping[str, Program] = field(default_factory=dict)
     student: str | None = None
+    shown: str = ""  # what it is called, if that is not where it lies
+    note: str = ""  # a sentence about how it was handed in
 
-
-class Found(NamedTuple):
-    """A path to grade. ``link``: below a folder, where it may point to another's notebook. One that was given is meant."""
-
-    path: Path
-    student: str | None = None  # their id, in an nbgrader tree
-    link: bool = False
-
-
-def find(given: Sequence[Path]) -> list[Found]:
-    """Return the notebooks that the given paths stand for, in order, each once. A file is itself; a folder is every notebook
-    below it.
-
-    A path without any notebook stays in the list, so that it gets a row.
-    """
-    found: dict[Path, Found] = {}
-    for path in given:
-        below = list(_notebooks(path)) if path.is_dir() else []
-        for one in below or [path]:
-            found.setdefault(one, Found(one, student_of(one, path), link=one.is_symlink() and one != path))
-    return list(found.values())
-
-
-def student_of(path: Path, given: Path) -> str | None:
-    """Return the student's id in an nbgrader tree (``submitted/STUDENT/ASSIGNMENT/...``), else None.
-
-    The folders above ``given`` are the grader's own, those below it may be a student's: of several trees the last in ``given``
-    counts, or else the first below it, so that nobody hands in as another by a tree within their own.
-    """
-    parts, own = path.absolute().parts, len(given.absolute().parts)
-    for tree in ("submitted", "autograded"):
-        places = [i for i, name in enumerate(parts[:-3]) if name == tree]
-        if places:
-            return parts[next((i for i in reversed(places) if i < own), places[0]) + 1]
-    return None
-
-
-def _notebooks(folder: Path) -> Iterator[Path]:
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".git"))
-        yield from (Path(here, name) for name in sorted(files) if name.lower().endswith(".ipynb"))
-        # A folder named like a notebook is a mistake; it gets a row too.
-        yield from (Path(here, name) for name in folders if name.lower().endswith(".ipynb"))
+    @property
+    def name(self) -> str:
+        return self.shown or str(self.path)
 
 
 def read(path: Path, labs: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> Submission:

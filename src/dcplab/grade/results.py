@@ -1,0 +1,95 @@
+"""Keeps the results of grading in the files asked for: rows in JSON, to which a later run adds, and what is made of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dcplab.course.catalog import Lab
+from dcplab.errors import CourseError
+from dcplab.grade import feedback, junit, marks, rows
+from dcplab.grade.roster import Roster
+from dcplab.grade.rows import to_json
+
+EXCEL = "\ufeff"  # without this mark Excel takes UTF-8 for another encoding
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Files to write; None is not asked for."""
+
+    json: Path | None = None
+    csv: Path | None = None
+    marks: Path | None = None
+    junit: Path | None = None
+    feedback: Path | None = None
+
+    def check(self) -> None:
+        """Raise CourseError for one that cannot be written."""
+        pages = self.feedback and self.feedback / "index.html"
+        for target in filter(None, (self.json, self.csv, self.marks, self.junit, pages)):
+            rows.check_writable(target)
+
+
+def load(path: Path | None) -> dict[str, dict]:
+    """Return the rows that a file has from earlier runs, by absolute path. A file that is not there has none; CourseError for
+    one that holds something else."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8")) if path else []
+        return {
+            os.path.abspath(row["path"]): row for row in found if row["path"] and row["status"] and row["parts"] is not None
+        }
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CourseError(
+            f"{path} is not a list of rows that `grade --json` wrote ({type(error).__name__}): give another file."
+        ) from error
+
+
+def together(earlier: Mapping[str, Mapping], new: Iterable[Mapping]) -> list[Mapping]:
+    """Return new rows and those of other paths, in order: a run over less than the class adds, and loses nothing."""
+    new = list(new)
+    paths = {os.path.abspath(row["path"]) for row in new}
+    return [*(row for path, row in earlier.items() if path not in paths), *new]
+
+
+def save(path: Path | None, earlier: Mapping[str, Mapping], new: Iterable[Mapping]) -> None:
+    """Write the rows so far."""
+    if path:
+        rows.write(path, to_json(together(earlier, new)))
+
+
+def complete(found: Sequence[Mapping], labs: Sequence[Lab], roster: Roster | None, asked: Sequence[Lab]) -> list[dict]:
+    """Return the rows with those of what was not handed in, and with what counts. ``asked``: the labs that a roster's students
+    should have done; without any, those that somebody did."""
+    worth = worth_of(asked)
+    return marks.counted([*found, *(marks.expected(found, roster, worth) if roster else ())])
+
+
+def worth_of(labs: Sequence[Lab]) -> dict[str, float]:
+    return {lab.name: float(sum(part.points for part in lab.parts)) for lab in labs}
+
+
+def write(targets: Targets, found: Sequence[Mapping], labs: Sequence[Lab], roster: Roster | None = None) -> None:
+    """Write all files asked for."""
+    if targets.json:
+        rows.write(targets.json, to_json(found))
+    if targets.csv:
+        seen = {row["lab"] for row in found}
+        parts = [part.id for lab in labs if lab.name in seen for part in lab.parts]
+        rows.write(targets.csv, EXCEL + rows.to_csv(found, parts))
+    if targets.marks:
+        rows.write(targets.marks, EXCEL + marks.to_csv(found, worth_of(labs), roster))
+    if targets.junit:
+        rows.write(targets.junit, junit.to_xml(found))
+    if targets.feedback:
+        pages = [(feedback.file_name(row["path"]), row) for row in found if row["path"]]
+        for name, row in pages:
+            rows.write(targets.feedback / name, feedback.page(row))
+        rows.write(
+            targets.feedback / "index.html", feedback.index([*pages, *(("", row) for row in found if not row["path"])], labs)
+        )
