@@ -24,7 +24,7 @@ from dcplab.judge.related import related
 from dcplab.notebook.extract import Program
 from dcplab.notebook.inert import core, inert, made_by_triton
 from dcplab.present import check_result, sentences
-from dcplab.present.values import printable
+from dcplab.present.strangers import printable
 from dcplab.reference import ENDLESS_S, Reference, References
 from dcplab.sandbox import pool
 from dcplab.sandbox.attempts import MachineBusy, attempt, compile_ours, compiles

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from dcplab.notebook.extract import CELL_SIZE, extract
-from dcplab.present.values import printable
+from dcplab.present.strangers import printable
 
 SLOW = {
     "blank lines in a bracket": "x = (\n" + "\n" * 50_000,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dcplab.present.values import on_a_line
+from dcplab.present.strangers import on_a_line
 
 if TYPE_CHECKING:
     from dcplab.grade.layout import Found

@@ -61,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
 def _collect(args: argparse.Namespace) -> int:
     from dcplab.course import catalog
     from dcplab.grade import collect
+    from dcplab.present.strangers import on_a_line
     from dcplab.present.table import columns
-    from dcplab.present.values import on_a_line
 
     labs = [catalog.lab(name) for name in args.lab] or catalog.labs()
     taken = list(collect.collect(args.homes, args.folder, {lab.name for lab in labs}, args.students))

@@ -14,8 +14,8 @@ from pathlib import Path
 from dcplab.course.catalog import Lab
 from dcplab.course.model import OUTCOMES
 from dcplab.grade.read import UNGRADED
+from dcplab.present.strangers import on_a_line
 from dcplab.present.table import columns
-from dcplab.present.values import on_a_line
 
 STUCK_AFTER = 3  # failed checks of one part
 TOP = 5  # misconceptions on the board

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 
-from dcplab.present.values import on_a_line
+from dcplab.present.strangers import on_a_line
 
 NOTHING = {"outcome": "error", "points": 0, "max_points": 1}  # stands for the parts of what was not graded
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from dcplab.present.values import on_a_line
+from dcplab.present.strangers import on_a_line
 
 SKIPPED = {"__pycache__", "__MACOSX", "node_modules"}  # and whatever begins with a dot: checkpoints, backups, caches
 DISGUISED = (".ipynb.txt", ".ipynb.json")  # what browsers and mail make of a notebook

@@ -13,7 +13,7 @@ from pathlib import Path
 from dcplab import files, progress
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
-from dcplab.present.values import on_a_line
+from dcplab.present.strangers import on_a_line
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell with such a start
 

@@ -19,8 +19,9 @@ from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
 from dcplab.present import case_table, facts, sentences
 from dcplab.present.page import fill
+from dcplab.present.strangers import printable
 from dcplab.present.table import columns, to_html
-from dcplab.present.values import printable, short
+from dcplab.present.values import short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
 WIDTH, FIRST_PRINTED = 80, 40
