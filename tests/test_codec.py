@@ -24,6 +24,7 @@ def typed(v):
     return type(v).__name__, v
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(PLAIN)
 def test_plain_values_come_back_exactly(value):

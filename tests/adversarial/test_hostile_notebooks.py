@@ -35,7 +35,10 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
+SLOW = ("lists that take 20 times their bytes",)
+
+
+@pytest.mark.parametrize("what", [pytest.param(w, marks=[pytest.mark.slow] * (w in SLOW)) for w in HOSTILE])
 def test_it_costs_its_own_row(tmp_path, what):
     data, status = HOSTILE[what]
     (tmp_path / "bad.ipynb").write_bytes(data())

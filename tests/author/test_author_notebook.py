@@ -1,8 +1,6 @@
 """The notebooks of a lab: read as jupytext reads them, and made as nbgrader makes them."""
-
 import json
 
-import jupytext
 import pytest
 from tinycourse import SOURCE
 
@@ -21,6 +19,8 @@ def source():
 
 @pytest.mark.parametrize("text", [SOURCE, *(p.read_text() for p in sorted(paths.solutions().glob("*/[0-9][0-9]_*.py")))])
 def test_percent_cells_are_those_that_jupytext_reads(text):
+    import jupytext  # slow to import, as nbgrader and TileLang are elsewhere: who collects all tests need not wait for them
+
     ours = [(c.kind, c.source, dict(c.meta)) for c in lab_source.parse(text)]
     theirs = []
     for cell in jupytext.reads(text, fmt="py:percent").cells:

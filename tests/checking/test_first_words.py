@@ -90,6 +90,7 @@ def test_none_is_no_missing_return_where_every_way_returns():
     assert said.startswith("It gives None in every case. ") and "Does every way through it end in a return?" in said
 
 
+@pytest.mark.slow
 def test_a_formula_that_is_the_answers_own_is_not_read_back():
     for body in (
         "return size + page_size * dcp_size",
@@ -145,6 +146,7 @@ def test_a_bool_of_a_block_is_not_judged_in_any_order(condition, says):
     assert found.outcome == "error" and says in " ".join(found.message.split()), found.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

@@ -10,6 +10,7 @@ from dcplab.engine.scheduler import Engine
 from dcplab.engine.tokenizer import Tokenizer
 
 
+@pytest.mark.slow
 def test_attention():
     g = torch.Generator().manual_seed(0)
     q, kv = torch.randn(5, 2, 512, generator=g), torch.randn(9, 512, generator=g)

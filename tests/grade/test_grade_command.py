@@ -215,6 +215,7 @@ def test_a_file_beside_a_notebook_is_found_however_its_path_is_typed(tmp_path, s
     assert row["points"] == by_whole_path["points"] == row["max_points"] > 0
 
 
+@pytest.mark.slow
 def test_outputs_of_any_size_are_no_matter(tmp_path, solved):
     solved.cells[1].outputs = [new_output("stream", text="x" * 30_000_000)]
     assert grade(put(tmp_path, "a.ipynb", solved), tmp_path=tmp_path)["a.ipynb"]["points"] == 100

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell
-from nbgrader.utils import determine_grade
 
 from dcplab import cli, mode
 from dcplab.author import build, execute, notebook
@@ -184,6 +183,8 @@ def test_a_seed_that_is_bound_makes_a_copied_answer_wrong_here_too(course, seede
 
 
 def test_a_check_that_the_course_does_not_know_earns_nothing(course, solved):
+    from nbgrader.utils import determine_grade
+
     from dcplab.grade.nbgrader import StaticGrades
 
     own = {"grade": True, "grade_id": "own", "points": 5, "locked": True, "solution": False, "task": False, "schema_version": 3}
@@ -194,6 +195,8 @@ def test_a_check_that_the_course_does_not_know_earns_nothing(course, solved):
 
 
 def test_points_that_an_instructor_changed_are_scaled(course, solved):
+    from nbgrader.utils import determine_grade
+
     from dcplab.grade.nbgrader import StaticGrades
 
     for cell in solved.cells:

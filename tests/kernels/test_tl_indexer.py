@@ -20,6 +20,7 @@ def e4m3(gen, *shape):
     return torch.randn(*shape, generator=gen).to(torch.float8_e4m3fn).float()
 
 
+@pytest.mark.slow
 @given(
     heads=st.sampled_from([32, 64]),
     dtype=st.sampled_from(PAGED_DTYPES),
@@ -55,6 +56,7 @@ def test_paged(device, heads, dtype, tokens, pages, npages, broken, seed):
     memory.unchanged(q, weights, buf, table, seq_lens)
 
 
+@pytest.mark.slow
 @given(
     heads=st.sampled_from([32, 64]),
     dtype=st.sampled_from(RAGGED_DTYPES),

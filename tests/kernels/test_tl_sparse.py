@@ -14,6 +14,7 @@ HEADS = [16, 64, 128] if CUDA else [16]
 SCALE = 576**-0.5
 
 
+@pytest.mark.slow
 @given(
     heads=st.sampled_from(HEADS),
     rope=st.sampled_from([0, 64]),

@@ -32,6 +32,7 @@ def draw(kind, gen, tokens, columns):
     return x
 
 
+@pytest.mark.slow
 @given(
     kind=st.sampled_from(KINDS),
     tokens=st.integers(0, 4),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # one child compiles them all
 SM90 = Path(__file__).with_name("sm90.py")
 # (registers, bytes of the widest load, bytes of the widest store). 8-byte accesses: a length that is no multiple of 16.
 BUDGET = {

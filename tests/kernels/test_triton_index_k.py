@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
+@pytest.mark.slow
 @given(
     page_size=st.sampled_from([64, 16, 3, 1]),
     n=st.sampled_from([0, 1, 4, 5, 63, 64, 130]),

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 
+@pytest.mark.slow
 @given(
     ranks=st.sampled_from([1, 2, 3, 8]),
     tokens=st.sampled_from([0, 1, 5]),

@@ -65,6 +65,7 @@ def test_localize_topk_compacts_in_order(device, dcp_size, queries, k, dtype, ho
     memory.unchanged(locs)
 
 
+@pytest.mark.slow
 @given(
     rows=st.sampled_from([0, 1, 3, 130]),
     k=st.sampled_from([0, 1, 7, 16, 65, 2500]),

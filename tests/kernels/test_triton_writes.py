@@ -27,6 +27,7 @@ def draw_locs(gen: torch.Generator, n: int, rows: int, dcp_size: int, kind: str)
     return locs
 
 
+@pytest.mark.slow
 @given(
     dcp_size=SIZES,
     n=COUNTS,
@@ -65,6 +66,7 @@ def raw(t: torch.Tensor) -> torch.Tensor:
     return t.view({1: torch.uint8, 2: torch.int16, 4: torch.int32}[t.element_size()])
 
 
+@pytest.mark.slow
 @given(dcp_size=SIZES, n=COUNTS, src_dtype=st.sampled_from([torch.bfloat16, torch.float32]), seed=st.integers(0, 2**31))
 def test_fp8_writer_casts_in_the_store(device, dcp_size, n, src_dtype, seed):
     gen = torch.Generator().manual_seed(seed)

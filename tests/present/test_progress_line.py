@@ -3,6 +3,7 @@
 import sys
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 from dcplab.present import progress_line
@@ -53,6 +54,7 @@ def test_a_file_and_a_graded_notebook_get_no_line(monkeypatch, capsys):
     assert on_a_terminal(monkeypatch, capsys, show) == ("", "")
 
 
+@pytest.mark.slow
 def test_a_notebook_keeps_the_last_count_and_no_line_that_does_not_count():
     code = ["from dcplab.present import progress_line", "print('before')", "with progress_line.line('runs', 2) as say:"]
     code += ["    say('a', 1)", "    say('b', 1)", "with progress_line.line('case 1') as say:", "    say('step 7')", "'after'"]
