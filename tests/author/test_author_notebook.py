@@ -1,4 +1,5 @@
 """The notebooks of a lab: read as jupytext reads them, and made as nbgrader makes them."""
+
 import json
 
 import pytest
