@@ -147,7 +147,7 @@ def test_another_figure_is_another(said, other):
 
 
 def test_a_seed_that_no_list_of_shared_cases_would_show_is_none():
-    from dcplab.investigate.diagnose_by_rule import seed_sentence
+    from dcplab.course.own_cases import seed_sentence
 
     assert seed_sentence(0) is None and seed_sentence(2**63 - 1) is None
     for seed in (-5, 2**63, 2**70, True, 1.0, "7", None):

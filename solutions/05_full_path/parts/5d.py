@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course import own_cases
+from dcplab.course.model import Case, Prediction, Table
 from dcplab.course.seeded import Draw
-
-from .shared import seed_of
 
 
 def _hidden_cases(draw: Draw) -> list[Case]:
@@ -20,34 +19,31 @@ def named(entry, n):
     return {"seed": seed, "found": found.get(n) if isinstance(found, dict) else None}
 
 
-def _misnamed(case: Case, got: Any, expected: Any) -> str | None:
+def _misnamed(case: Case, got: Any) -> str | None:
     from dcplab import investigate
-    from dcplab.errors import CourseError
     from dcplab.investigate import diagnose_by_rule
 
-    n, seed = case.args[0], seed_of(got)
-    if says := diagnose_by_rule.seed_sentence(seed):
-        return says
-    said = got["found"] if isinstance(got["found"], dict) else {}
-    try:
-        return diagnose_by_rule.name_of_the_mistake(n, said, diagnose_by_rule.truth(n, seed), investigate.case(n, seed).config)
-    except CourseError as e:
-        return str(e)
+    n, seed = case.args[0], got["seed"]
+    config = investigate.case(n, seed).config
+    return diagnose_by_rule.name_of_the_mistake(n, _said(got), diagnose_by_rule.truth(n, seed), config)
 
 
-def _names_table(case: Case, got: Any, expected: Any) -> Table:
+def _names_table(case: Case, got: Any) -> Table:
     from dcplab.investigate import diagnose_by_rule
 
-    header = ("", "you said", "")
-    if diagnose_by_rule.seed_sentence(seed_of(got)):
-        return Table(header, (("seed", str(seed_of(got)), "no seed"),))
-    said = got["found"] if isinstance(got["found"], dict) else {}
+    said = _said(got)
     marks = diagnose_by_rule.marks(said, diagnose_by_rule.truth(case.args[0], got["seed"]))
     rows = tuple((name, str(said.get(name)), "right" if ok else "not right") for name, ok in marks.items())
-    return Table(header, rows, f"Case {case.args[0]} of seed {got['seed']}.")
+    return Table(("", "you said", ""), rows, f"Case {case.args[0]} of seed {got['seed']}.")
 
 
-PART = Part(
+def _said(got: Any) -> dict:
+    return got["found"] if isinstance(got["found"], dict) else {}
+
+
+PART = own_cases.part(
+    _misnamed,
+    _names_table,
     id="5d",
     entry="first_wrong",
     title="Three servers, three faults",
@@ -55,11 +51,6 @@ PART = Part(
     minutes=15,
     cases=_hidden_cases,
     drive=named,
-    oracle=lambda n: None,
-    compare=_misnamed,
-    rows=_names_table,
-    seed_of=seed_of,
-    by_case=True,
     timeout_s=60.0,
     question="Which access in the trace is the first whose index is in another space than the buffer's, or beyond its end?",
     hints=(

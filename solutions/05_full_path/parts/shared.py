@@ -124,8 +124,3 @@ def served_rows(case: Case, got: Any, expected: Any) -> Table:
 
 def ids_text(tokens: Sequence[int]) -> str:
     return " ".join(map(str, tokens[:8])) + (" ..." if len(tokens) > 8 else "")
-
-
-def seed_of(got: Any) -> Any:
-    """The seed that an answer to 5d or 5e names."""
-    return got["seed"] if isinstance(got, dict) else None

@@ -1,5 +1,5 @@
 """Gives lab 05 its investigation: hidden cases with tools to solve them, the incident record, the isolation matrix, and the
-incident at the report's own size. Gives lab 01 the snippets of *Name the space*."""
+incident at the report's own size. Gives labs 01 to 04 the snippets of *Name the space*."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dcplab.investigate.isolation import MatrixRow, Result, Score, matrix, matri
 from dcplab.investigate.records import CheckedFigure, template, verify
 from dcplab.investigate.report_size_button import at_scale
 from dcplab.investigate.tools import HiddenCase
+from dcplab.name_the_space import shown
 from dcplab.present.display import Shown
 
 
@@ -25,8 +26,6 @@ def case(n: int, seed: int | None = None) -> HiddenCase:
 
 def snippets(part: str, seed: int | None = None) -> Shown:
     """Return the eight snippets of a part *Name the space*, such as "1i", of a seed, by default of the learner's own."""
-    from dcplab.investigate.name_the_space import shown
-
     return shown.snippets(part, _cases.learner_seed() if seed is None else seed)
 
 

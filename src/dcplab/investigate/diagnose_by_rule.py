@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dcplab.codec import Other
 from dcplab.engine.configurator import ServerConfig, needed
 from dcplab.engine.space_tags import Space
 from dcplab.investigate import hidden_cases
@@ -201,14 +200,3 @@ def _miscounted(key: str, mine: int, figures: Mapping[str, Value]) -> str | None
 
 def _plain(value: object) -> str:
     return re.sub(r"(?<=\d),(?=\d{3}\b)", "", str(value).strip().lower())
-
-
-SEEDS = 2**63  # a seed is smaller, and not negative: so each is seen where answers about one seed are listed
-
-
-def seed_sentence(seed: object) -> str | None:
-    """Return a sentence that says why this is no seed, or None."""
-    if isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < SEEDS:
-        return None
-    shown = seed.text if isinstance(seed, Other) else repr(seed)
-    return f"{shown[:60]} is no seed: put the number that your cases show."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dcplab.investigate.name_the_space import drawing
+from dcplab.name_the_space import drawing
 from dcplab.present import page
 from dcplab.present.display import Shown
 

@@ -13,20 +13,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dcplab.investigate.name_the_space import typing
-from dcplab.investigate.name_the_space.templates import (
+from dcplab.name_the_space import matters, typing
+from dcplab.name_the_space.typing import Bound, Call, Index, Store, Type
+from dcplab.name_the_space.words import (
     CALLED,
-    GIVEN,
-    HOLDS,
+    COUNTED,
     HOUSES,
+    NO_COUNT,
     NO_INDEX,
     ON_THE_WAY,
     SAYS_NOTHING,
-    TEMPLATES,
-    UNSAID,
+    Matter,
+    Name,
     Template,
 )
-from dcplab.investigate.name_the_space.typing import REQUEST, SPACES, Bound, Call, Index, Store, Type
 
 COUNT = 8
 SIZES = ((2, 16), (2, 64), (3, 16), (4, 32), (4, 64), (6, 16), (8, 64))  # D and P, where they are written as numbers
@@ -48,6 +48,7 @@ class Snippet:
     space: str
     line: int
     lies: str | None
+    spaces: tuple[str, ...]  # that the part asks for
 
 
 @dataclass(frozen=True)
@@ -63,31 +64,31 @@ class _Chosen:
 @functools.lru_cache(maxsize=32)
 def draw(part: str, seed: int) -> tuple[Snippet, ...]:
     """Return the eight snippets of a part for a seed: the same on every machine."""
-    r = random.Random(f"name the space {part} {seed}")
+    r, matter = random.Random(f"name the space {part} {seed}"), matters.of(part)
     while True:
-        chosen = _choose(r)
+        chosen = _choose(r, matter)
         if not chosen:
             continue
-        houses = r.sample([name for name in HOUSES for _ in range(3)], COUNT)
-        drawn = tuple(_dressed(r, one, house) for one, house in zip(chosen, houses, strict=True))
+        houses = r.sample([house for house in HOUSES for _ in range(3)], COUNT)
+        drawn = tuple(_dressed(r, matter, one, house) for one, house in zip(chosen, houses, strict=True))
         if len(set(houses)) == len(HOUSES) and sum(s.lies is not None for s in drawn) >= LYING:
             return drawn
 
 
-def _choose(r: random.Random) -> list[_Chosen]:
+def _choose(r: random.Random, matter: Matter) -> list[_Chosen]:
     """Choose eight templates, and a question for each, so that no answer is right often. An empty list: it did not work out."""
     clean = r.choice((2, 3))
     flags = r.sample([True] * clean + [False] * (COUNT - clean), COUNT)
     spaces: Counter[str] = Counter()
     chosen: list[_Chosen] = []
-    for template, right in zip(r.sample(TEMPLATES, COUNT), flags, strict=True):
+    for template, right in zip(r.sample(matter.templates, COUNT), flags, strict=True):
         written = list(template.lines)
         if not right:
             number, slip = r.choice(template.slips)
             written[number - 1] = slip
         lines = tuple(reordered(r, written))
-        found = reading(lines)
-        options = [one for one in askable(lines) if spaces[one[2]] < MOST_A_SPACE]
+        found = reading(matter, lines)
+        options = [one for one in askable(matter, lines) if spaces[one[2]] < MOST_A_SPACE]
         if not options:
             return []
         at, asked, space = r.choice([one for one in options if spaces[one[2]] == min(spaces[o[2]] for o in options)])
@@ -98,24 +99,24 @@ def _choose(r: random.Random) -> list[_Chosen]:
 
 
 @functools.cache
-def reading(lines: tuple[str, ...]) -> typing.Reading:
+def reading(matter: Matter, lines: tuple[str, ...]) -> typing.Reading:
     """Read the lines of a template, in its own names."""
-    return typing.read("\n".join(lines), GIVEN)
+    return typing.read("\n".join(lines), matter.types)
 
 
 @functools.cache
-def askable(lines: tuple[str, ...]) -> tuple[tuple[int, str, str], ...]:
+def askable(matter: Matter, lines: tuple[str, ...]) -> tuple[tuple[int, str, str], ...]:
     """List the indices that a learner may be asked for, as (line, text, space): what the lines themselves make."""
-    used = dict.fromkeys(reading(lines).used)
-    return tuple((at, text, space) for at, text, space in used if space in SPACES and _made_here(text))
+    used, types = dict.fromkeys(reading(matter, lines).used), matter.types
+    return tuple((at, text, space) for at, text, space in used if space in matter.spaces and _made_here(text, types))
 
 
-def _made_here(text: str) -> bool:
+def _made_here(text: str, types: Mapping[str, Type]) -> bool:
     """Whether an index is computed in the lines, or is one of their names: what is given needs no thought."""
     node: ast.expr = ast.parse(text, mode="eval").body
     while isinstance(node, ast.Subscript):
         node = node.value
-    return not (isinstance(node, ast.Name) and node.id in GIVEN and not isinstance(GIVEN[node.id], Store))
+    return not (isinstance(node, ast.Name) and node.id in types and not isinstance(types[node.id], Store))
 
 
 def reordered(r: random.Random, lines: Sequence[str]) -> list[str]:
@@ -138,11 +139,12 @@ def _names(line: str) -> tuple[set[str], set[str]]:
     return {next(n.id for n in ast.walk(target) if isinstance(n, ast.Name))}, names
 
 
-def _dressed(r: random.Random, chosen: _Chosen, house: str) -> Snippet:
+def _dressed(r: random.Random, matter: Matter, chosen: _Chosen, house: str) -> Snippet:
     """Put a house's names, and other ones for what the lines make, in the place of the template's."""
-    words = HOUSES[house]
-    types = reading(chosen.lines).names
-    own = _own_names(r, chosen, {name: types[name] for name in types if name not in GIVEN})
+    given = matter.given
+    words = {name: one.at(house) for name, one in given.items()}
+    types = reading(matter, chosen.lines).names
+    own = _own_names(r, matter, chosen, {name: types[name] for name in types if name not in given})
     numbers = r.choice(SIZES) if r.random() < 0.35 else None
     renamed = dict(words) | own
     lines, asked = [*chosen.lines], chosen.asked
@@ -153,22 +155,23 @@ def _dressed(r: random.Random, chosen: _Chosen, house: str) -> Snippet:
     lines = [_replaced(line, renamed) for line in lines]
     found = typing.read(
         "\n".join(lines),
-        {words[name]: kind for name, kind in GIVEN.items()},
+        {words[name]: kind for name, kind in matter.types.items()},
         {numbers[0]: typing.D, numbers[1]: typing.P, numbers[0] * numbers[1]: typing.W} if numbers else None,
     )
     asked = _replaced(asked, renamed)
     space = next(space for at, text, space in found.used if (at, text) == (chosen.at, ast.unparse(ast.parse(asked))))
-    says = next((s for s, names in CALLED.items() if asked in names), None)
+    says = next((s for called in (CALLED, COUNTED) for s, names in called.items() if asked in names), None)
     return Snippet(
         house=house,
         template=chosen.template.name,
         lines=tuple(lines),
-        given=_given(chosen.lines, words, numbers),
+        given=_given(chosen.lines, given, house, numbers),
         asked=asked,
         at=chosen.at,
         space=space,
         line=found.line,
         lies=says if says != space else None,
+        spaces=matter.spaces,
     )
 
 
@@ -180,16 +183,17 @@ def _replaced(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"(?<![.\w])[a-zA-Z_]\w*", lambda m: names.get(m[0], m[0]), text)
 
 
-def _own_names(r: random.Random, chosen: _Chosen, types: Mapping[str, Type]) -> dict[str, str]:
+def _own_names(r: random.Random, matter: Matter, chosen: _Chosen, types: Mapping[str, Type]) -> dict[str, str]:
     """Name what the lines make: rightly, in a way that says nothing, or by another space. What is asked for lies more often."""
     names: dict[str, str] = {}
     pool: Sequence[str]
     for name, kind in types.items():
-        if isinstance(kind, Index) and kind.space in SPACES:
+        if isinstance(kind, Index | Bound) and kind.space in matter.spaces:
+            called, nothing = (CALLED, SAYS_NOTHING) if isinstance(kind, Index) else (COUNTED, NO_COUNT)
             chance = r.random()
-            lie = r.choice([s for s in SPACES if s != kind.space])
+            lie = r.choice([s for s in matter.spaces if s != kind.space and s in called])
             liar = 0.75 if name == chosen.asked else 0.3
-            pool = CALLED[lie] if chance < liar else SAYS_NOTHING if chance < liar + 0.12 else CALLED[kind.space]
+            pool = called[lie] if chance < liar else nothing if chance < liar + 0.12 else called[kind.space]
         elif isinstance(kind, Index):
             pool = ON_THE_WAY
         else:
@@ -198,14 +202,16 @@ def _own_names(r: random.Random, chosen: _Chosen, types: Mapping[str, Type]) -> 
     return names
 
 
-def _given(lines: Sequence[str], words: Mapping[str, str], numbers: tuple[int, int] | None) -> tuple[tuple[str, str], ...]:
+def _given(
+    lines: Sequence[str], given: Mapping[str, Name], house: str, numbers: tuple[int, int] | None
+) -> tuple[tuple[str, str], ...]:
     """Say of each name that is given what it is, in the course's words, in order of appearance."""
-    order = dict.fromkeys(n for line in lines for n in re.findall(r"(?<![.\w])[a-zA-Z_]\w*", line) if n in GIVEN)
-    said = [(_shown(words[name], GIVEN[name]), _said(name)) for name in order if name not in UNSAID and name not in "DP"]
+    order = dict.fromkeys(n for line in lines for n in re.findall(r"(?<![.\w])[a-zA-Z_]\w*", line) if n in given)
+    said = [(_shown(given[n].at(house), given[n].kind), given[n].words) for n in order if given[n].words and n not in "DP"]
     if numbers:
         d, p = numbers
         return *said, (str(d), "is D"), (str(p), "is P"), (str(d * p), "is W")
-    return *said, *((words[name], f"is {name}") for name in "DP" if name in order)
+    return *said, *((given[name].at(house), given[name].words) for name in "DP" if name in order)
 
 
 def _shown(name: str, kind: Type) -> str:
@@ -215,18 +221,3 @@ def _shown(name: str, kind: Type) -> str:
         case Call(takes):
             return f"{name}({', '.join(space or 'query' for space in takes)})"
     return name
-
-
-def _said(name: str) -> str:
-    match GIVEN[name]:
-        case Index(space) if space == REQUEST:
-            return "the request's number"
-        case Index(space):
-            return {"r": "this rank", "pages": "one or more allocator pages"}.get(name, f"{space}s")
-        case Bound(space):
-            return f"how many {space}s " + ("the request has" if space == typing.POSITION else "a rank has")
-        case Store(_, holds) if holds:
-            return f"{holds}s"
-        case Call():
-            return "a function"
-    return HOLDS[name]

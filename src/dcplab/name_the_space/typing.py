@@ -12,13 +12,17 @@ from dataclasses import dataclass, field
 
 POSITION, LOC, ROW, RANK = "position", "loc", "row", "rank"
 INDEX_K_PAGE, ALLOCATOR_PAGE = "index-K page", "allocator page"
-SPACES = (POSITION, LOC, ROW, INDEX_K_PAGE, ALLOCATOR_PAGE, RANK)  # what a learner may be asked for
+BYTE, FLOAT = "byte", "float"  # of index-K, which a kernel is given twice
+TOKEN, ELEMENT = "token", "element"  # a step's tokens, end to end; numbers of c-KV, row after row
+REQUEST, RAGGED, GATHERED = "request", "ragged index", "gathered row"
 
-# Numbers on the way: an entry of a page table, a place within a page, a request's row of a table.
-ENTRY_P, ENTRY_W, PLACE_P, PLACE_W, PLACE_ROW, REQUEST = (
-    "position // P", "position // W", "loc % P", "loc % W", "row % P", "request",
-)  # fmt: skip
+# Numbers on the way: an entry of a page table, a place within a page, a position's turn, a request's n-th new token.
+ENTRY_P, ENTRY_W, PLACE_P, PLACE_W, PLACE_ROW = "position // P", "position // W", "loc % P", "loc % W", "row % P"
+PLACE_BYTE, SOURCE, TURN, NTH = "byte of a page", "element of the source", "position // D", "token of a request"
 D, P, W = "D", "P", "W"
+KEY_BYTES, SCALE_BYTES, KEYS, PAGE_BYTES, STRIDE, SOURCE_STRIDE = (
+    "bytes of a key", "bytes of a scale", "bytes of a page's keys", "bytes of a page", "elements of a row", "of a source's row",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Size:
-    """One of the course's sizes: D, P, or W, their product."""
+    """How many of one thing make one of another: D, P, W, their product, or bytes, floats and elements of a page or row."""
 
     name: str
 
@@ -71,18 +75,27 @@ DIVIDED = {
     (POSITION, P): ENTRY_P, (POSITION, W): ENTRY_W,
     (LOC, D): ROW, (LOC, P): INDEX_K_PAGE, (LOC, W): ALLOCATOR_PAGE,
     (ROW, P): ALLOCATOR_PAGE, (INDEX_K_PAGE, D): ALLOCATOR_PAGE, (PLACE_W, D): PLACE_ROW,
+    (BYTE, SCALE_BYTES): FLOAT, (BYTE, PAGE_BYTES): INDEX_K_PAGE, (ELEMENT, STRIDE): ROW, (POSITION, D): TURN,
 }  # fmt: skip
 REMAINDER = {
-    (POSITION, P): PLACE_P, (POSITION, W): PLACE_W,
+    (POSITION, P): PLACE_P, (POSITION, W): PLACE_W, (POSITION, D): RANK,  # a request begins on an allocator page
     (LOC, D): RANK, (LOC, P): PLACE_P, (LOC, W): PLACE_W, (ROW, P): PLACE_ROW, (PLACE_W, D): RANK,
 }  # fmt: skip
 TIMES = {
     (ROW, D): LOC, (INDEX_K_PAGE, P): LOC, (ALLOCATOR_PAGE, P): ROW, (ALLOCATOR_PAGE, W): LOC,
-    (ALLOCATOR_PAGE, D): INDEX_K_PAGE,
+    (ALLOCATOR_PAGE, D): INDEX_K_PAGE, (INDEX_K_PAGE, PAGE_BYTES): BYTE, (PLACE_P, KEY_BYTES): PLACE_BYTE,
+    (ROW, STRIDE): ELEMENT, (TOKEN, SOURCE_STRIDE): SOURCE,
 }  # fmt: skip
 PLUS = {(LOC, RANK): LOC, (LOC, PLACE_P): LOC, (LOC, PLACE_W): LOC, (ROW, PLACE_ROW): ROW}
+PLUS |= {(BYTE, PLACE_BYTE): BYTE, (FLOAT, PLACE_P): FLOAT, (POSITION, NTH): POSITION, (TOKEN, NTH): TOKEN}
+PLUS |= {(RAGGED, POSITION): RAGGED, (GATHERED, TURN): GATHERED}
+MINUS = {(RAGGED, RAGGED): POSITION, (TOKEN, TOKEN): NTH}
+PRODUCTS = {frozenset((D, P)): W, frozenset((P, KEY_BYTES)): KEYS}
+MORE = {(BYTE, KEYS): BYTE}  # an index and a size
+SPARE = {(ROW, P): ROW, (LOC, W): LOC}  # how many, and a spare page
+PAGES = {INDEX_K_PAGE, ALLOCATOR_PAGE}
 ARITHMETIC = {ast.FloorDiv: DIVIDED, ast.Mod: REMAINDER, ast.Mult: TIMES}
-SAME = {"unique", "long", "int", "flatten", "clone"}  # methods that leave an index where it is
+SAME = {"unique", "long", "int", "flatten", "clone", "max"}  # methods that leave an index where it is
 
 
 @dataclass
@@ -123,7 +136,7 @@ class _Reader:
             case ast.AugAssign(target=target, value=value):
                 self.of(value)
                 self.of(target)
-            case ast.Expr(value=value):
+            case ast.Expr(value=value) | ast.Assert(test=value):
                 self.of(value)
             case _:
                 raise NotImplementedError(ast.unparse(node))
@@ -141,7 +154,7 @@ class _Reader:
         return MIXED
 
     def use(self, node: ast.expr, space: str | None) -> bool:
-        """Note that an index is used where ``space`` is needed. Return whether it is in another."""
+        """Note that an index, or how many there are, is used where ``space`` is needed. Return whether it is in another."""
         kind = self.noted(node)
         if isinstance(kind, Bound):  # `:n` takes the first n
             return kind.space != space
@@ -150,7 +163,7 @@ class _Reader:
     def noted(self, node: ast.expr) -> Type:
         """Return the type of an operand, a key or an argument, and note it if it is an index."""
         kind = self.of(node)
-        if isinstance(kind, Index):
+        if isinstance(kind, Index | Bound):
             self.found.used.append((node.lineno, ast.unparse(node), kind.space))
         return kind
 
@@ -175,25 +188,40 @@ class _Reader:
     def arithmetic(self, node: ast.expr, left: Type, op: ast.operator, right: Type) -> Type:
         if MIXED in (left, right):
             return MIXED
-        if isinstance(left, Size) and isinstance(right, Size) and {left.name, right.name} == {D, P}:
-            return Size(W)
-        if isinstance(op, ast.Sub) and isinstance(left, Bound) and right == NUMBER:
-            return Index(left.space)
+        if isinstance(left, Size) and isinstance(right, Size):
+            return Size(PRODUCTS[frozenset((left.name, right.name))])
+        if isinstance(left, Bound):
+            return self.count(node, left, op, right)
         if not isinstance(left, Index):
             return VALUES if left in (VALUES, MASK) else self.mix(node)
+        space = None
         if isinstance(right, Size) and type(op) in ARITHMETIC:
             space = ARITHMETIC[type(op)].get((left.space, right.name))
-        elif isinstance(op, ast.Add):
-            space = self.plus(left, right)
-        else:
-            space = None
+        elif isinstance(op, ast.Add | ast.Sub):
+            space = self.sum(left, op, right)
         return Index(space) if space else self.mix(node)
 
+    def count(self, node: ast.expr, left: Bound, op: ast.operator, right: Type) -> Type:
+        """How many there are: of something else, one page more, or, less 1, the last index."""
+        if isinstance(right, Size) and isinstance(op, ast.FloorDiv | ast.Mult):
+            space = ARITHMETIC[type(op)].get((left.space, right.name))
+        elif isinstance(right, Size) and isinstance(op, ast.Add):
+            if (left.space, right.name) == (LOC, P):  # short by (D - 1) * P, and still a number of locs
+                raise NotImplementedError(ast.unparse(node))
+            space = SPARE.get((left.space, right.name))
+        elif isinstance(op, ast.Sub) and right == NUMBER:
+            return Index(left.space)
+        else:
+            space = left.space if right == NUMBER and left.space in PAGES else None
+        return Bound(space) if space else self.mix(node)
+
     @staticmethod
-    def plus(left: Index, right: Type) -> str | None:
+    def sum(left: Index, op: ast.operator, right: Type) -> str | None:
         match right:
             case Index(space):
-                return PLUS.get((left.space, space))
+                return (PLUS if isinstance(op, ast.Add) else MINUS).get((left.space, space))
+            case Size(name):
+                return MORE.get((left.space, name)) if isinstance(op, ast.Add) else None
         return left.space if right == NUMBER else None
 
     def compare(self, node: ast.Compare, left: ast.expr, right: ast.expr) -> Type:

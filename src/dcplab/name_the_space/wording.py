@@ -6,11 +6,29 @@ import re
 from dataclasses import dataclass
 
 from dcplab.codec import Other
-from dcplab.investigate.name_the_space.drawing import Snippet
-from dcplab.investigate.name_the_space.typing import ALLOCATOR_PAGE, INDEX_K_PAGE, LOC, POSITION, RANK, ROW, SPACES
+from dcplab.name_the_space.drawing import Snippet
+from dcplab.name_the_space.typing import (
+    ALLOCATOR_PAGE,
+    BYTE,
+    ELEMENT,
+    FLOAT,
+    GATHERED,
+    LOC,
+    PAGES,
+    POSITION,
+    RAGGED,
+    RANK,
+    REQUEST,
+    ROW,
+    TOKEN,
+)
+from dcplab.name_the_space.words import CALLED
 
-PAGES = {INDEX_K_PAGE, ALLOCATOR_PAGE}
-_ALSO = {"page of row": ALLOCATOR_PAGE, "widened page": ALLOCATOR_PAGE, "allocator's page": ALLOCATOR_PAGE, "owner": RANK}
+_ALSO = {
+    "page of row": ALLOCATOR_PAGE, "widened page": ALLOCATOR_PAGE, "allocator's page": ALLOCATOR_PAGE, "owner": RANK,
+    "ragged": RAGGED, "ragged indice": RAGGED, "gathered": GATHERED, "fp32": FLOAT,
+}  # fmt: skip
+_NUMBERS = {5: "five", 6: "six", 7: "seven", 8: "eight"}
 _NONE = {"none", "no", "-"}
 MOST = 100  # characters of an answer that are read
 
@@ -32,7 +50,7 @@ def parse(answer: object) -> Said | None:
         return None
     word = " ".join(found[1].replace("_", " ").replace("-", " ").split()).rstrip(",;: ")
     line = None if found[2] is None else 0 if found[2] in _NONE else int(found[2])
-    known = {_plain(space): space for space in SPACES} | _ALSO
+    known = {_plain(space): space for space in CALLED} | _ALSO
     return Said(known.get(_plain(word)), line, word)
 
 
@@ -62,8 +80,8 @@ def name_of_the_mistake(n: int, answer: object, snippet: Snippet) -> str | None:
         return f"Snippet {n} is not answered yet: a space and a line, as in 'row, 3'."
     if said.line is None:
         return f"Snippet {n}: the line is missing; 0 if none mixes two spaces."
-    if said.space is None:
-        return f"Snippet {n}, space: {said.word[:20]!r} is none of the six words."
+    if said.space not in snippet.spaces:
+        return f"Snippet {n}, space: {said.word[:20]!r} is none of the {_NUMBERS[len(snippet.spaces)]} words."
     if said.space != snippet.space:
         return f"Snippet {n}, space: {_space(said.space, snippet)}"
     return None if said.line == snippet.line else f"Snippet {n}, line: {_line(said.line, snippet)}"
@@ -75,22 +93,49 @@ def _space(said: str, snippet: Snippet) -> str:
         return "that is what its name says; where does it come from?"
     if {said, right} == PAGES:
         return "it is a page of the other kind; how wide is this one?"
-    if right in PAGES:
-        return "it counts groups of neighbours, not single ones."
-    if said in PAGES:
-        return "it counts single ones, not groups of neighbours."
-    if right == RANK:
-        return "it says who, and not where."
-    if said == RANK:
-        return "it says where, and not who."
-    return {
-        (LOC, ROW): "it counts slots of all ranks, not of one.",
-        (ROW, LOC): "it counts within one rank, not over all of them.",
-        (POSITION, LOC): "no table has told yet where that token is stored.",
-        (LOC, POSITION): "a table has told already where that token is stored.",
-        (POSITION, ROW): "it counts tokens of a request, not places in a pool.",
-        (ROW, POSITION): "it counts places in a pool, not tokens of a request.",
-    }[right, said]
+    for one, says in ((PAGES, _GROUPS), ({RANK}, _WHO), ({REQUEST}, _WHOSE)):
+        if right in one or said in one:
+            return says[right not in one]
+    return _PAIRS.get((right, said), f"it does not count {_COUNTS[said]}.")
+
+
+# What is said where the right space is one of these, and where the answer is.
+_GROUPS = "it counts groups of neighbours, not single ones.", "it counts single ones, not groups of neighbours."
+_WHO = "it says who, and not where.", "it says where, and not who."
+_WHOSE = "it says whose, and not which token.", "it says which token, and not whose."
+_PAIRS = {  # right, said
+    (LOC, ROW): "it counts slots of all ranks, not of one.",
+    (ROW, LOC): "it counts within one rank, not over all of them.",
+    (POSITION, LOC): "no table has told yet where that token is stored.",
+    (LOC, POSITION): "a table has told already where that token is stored.",
+    (TOKEN, LOC): "no table has told yet where that token is stored.",
+    (LOC, TOKEN): "a table has told already where that token is stored.",
+    (POSITION, ROW): "it counts tokens of a request, not places in a pool.",
+    (ROW, POSITION): "it counts places in a pool, not tokens of a request.",
+    (TOKEN, POSITION): "it counts through the whole step, not through one request.",
+    (POSITION, TOKEN): "it counts through one request, not through the whole step.",
+    (ELEMENT, ROW): "it has been multiplied since it was that.",
+    (ROW, ELEMENT): "nothing has multiplied it yet.",
+    (BYTE, FLOAT): "nothing has divided it by the bytes of one yet.",
+    (FLOAT, BYTE): "it has been divided by the bytes of one.",
+    (RAGGED, POSITION): "the start of a request has been added to that.",
+    (POSITION, RAGGED): "no start of a request stands before it.",
+    (RAGGED, TOKEN): "it counts cached tokens too, not new ones only.",
+    (TOKEN, RAGGED): "it counts new tokens only, not cached ones.",
+    (GATHERED, ROW): "it says where a token lies after the gather, not before.",
+    (ROW, GATHERED): "it says where a token lies before the gather, not after.",
+}
+_COUNTS = {
+    POSITION: "tokens of a request",
+    LOC: "slots of all ranks",
+    ROW: "rows of a pool",
+    BYTE: "bytes",
+    FLOAT: "floats",
+    TOKEN: "tokens of the step",
+    ELEMENT: "numbers of a pool",
+    RAGGED: "places of the workspace",
+    GATHERED: "rows of a shard",
+}
 
 
 def _line(said: int, snippet: Snippet) -> str:
