@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 01 · One number, five meanings
 #
-# *100 points, about 78 minutes. Nothing here needs a GPU.*
+# *100 points, about 82 minutes. Nothing here needs a GPU.*
 #
 # A server starts. You ask it a question, and the answer is right. It serves long requests for a while. You ask the same
 # question again: no error, no warning, and the answer is wrong. You restart it, and the answer is right again.
@@ -642,7 +642,7 @@ lab.run("1h", torch.tensor([2, 5, 8, 10]), 0, 4, 4)
 # %% [markdown]
 # ## 1i · Name the space
 #
-# *10 points, 8 minutes.*
+# *10 points, 12 minutes.*
 #
 # The skill of this lab, on code that is not yours. Here are eight snippets in the manner of three servers, whose words
 # they use and add to. They are drawn from a number that is yours; nobody else has the same eight.
@@ -657,7 +657,9 @@ lab.run("1h", torch.tensor([2, 5, 8, 10]), 0, 4, 4)
 # * it adds, joins or compares indices of two spaces, other than a start and a place in it, as in `page * P + place`;
 # * it divides or multiplies an index by a size that does not belong to its space, as in `row // D`.
 #
-# A wrong name alone mixes nothing.
+# A wrong name alone mixes nothing. And one place has two names: a request begins on an allocator page, so `position % P` and
+# `loc % P` are the same number, and so are `position % W` and `loc % W`. Either may stand for a place in a page of locs;
+# `row % P`, a place in a page of rows, is another number.
 
 # %%
 lab.predict("1i")

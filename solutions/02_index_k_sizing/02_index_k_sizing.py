@@ -3,7 +3,8 @@
 # %% [markdown]
 # # Lab 02 · A legal loc, a buffer too small
 #
-# *100 points, about 75 minutes. Nothing here needs a GPU; two cells show more where there is one.*
+# *100 points, about 75 minutes, and half an hour more if you like. Nothing here needs a GPU; two cells of that half hour show
+# more where there is one.*
 #
 # In lab 01 a number was used in the wrong space. In this lab every number is in the right space, and the server crashes all
 # the same.
@@ -13,7 +14,8 @@
 # rank's share of c-KV. So a perfectly legal loc can have no slot. The write happens anyway, and somebody else pays.
 #
 # You find out how far locs go, which buffer breaks at which loc, and what each of them must be. On the way you find that the
-# published fix is still 448 slots short, run the test that shows it, and write the kernel that does the writing.
+# published fix is still 448 slots short, run the test that shows it, and write the kernel that does the writing. You finish
+# with lines of other servers.
 #
 # **Afterwards** you can size a buffer by its readers' indices and test the size where it breaks. **You need** lab 01's
 # 1a, 1b and 1e. **Short of time?** 2f and 2g can wait; no later part uses them.
@@ -23,7 +25,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dcplab import lab, viz
+from dcplab import investigate, lab, viz
 from dcplab.demos.memcheck import memcheck
 from dcplab.demos.server import replay, traffic
 from dcplab.demos.three_faces import faces, guard
@@ -39,7 +41,8 @@ lab.start("02")
 # C + P = 772 slots. Everything else is right.
 #
 # It gets three questions, then two long requests, then the same questions again. In the tables, *slots* is what a buffer has
-# and *legal* how many indices it must be able to take. First with long requests that stay below loc 772:
+# and *legal* how many indices it must be able to take; a **canary** is a band of known bytes between two buffers, and if it
+# has changed, somebody wrote across a border. First with long requests that stay below loc 772:
 
 # %%
 replay("below")
@@ -56,28 +59,9 @@ print(above)
 # where layer 1's index-K begins: over the keys of the questions, which the prefix cache still holds. Asked again, layer 1
 # looks for its tokens with a stranger's keys and finds the wrong ones. Nothing raised an error.
 #
-# And if the pool fills up to its last page?
-
-# %%
-replay("full")
-
-# %% [markdown]
-# Layer 1's index-K is the last large buffer of a rank. What overflows *there* runs into a recurrent state (`conv_state`, of
-# the model's linear layers), then into memory that nobody uses, and in the end into memory that is not mapped. Only this last
-# step is a crash. So one defect has three symptoms, right, wrong and dead, and which one you get depends on how high the locs
-# go and on who lives next door. Lab 01's museum told a wrong hour. Filled to the last page it would have told nothing.
-#
-# Here is one rank's memory after the second run, region by region, with what was written across the borders.
-
-# %%
-viz.arena_map(above.engine)
-
-# %% [markdown]
-# A **canary** is a band of known bytes between two buffers; if it has changed, somebody wrote across a border. It tells you
-# afterwards. **Strict mode** tells you at once: the first index outside its buffer is refused, before any byte is wrong.
-
-# %%
-replay("above", strict=True)
+# If the pool fills up to its last page, what overflows runs on into memory that is not mapped, and only that is a crash. So one
+# defect has three symptoms, right, wrong and dead, and which one you get depends on how high the locs go and on who lives next
+# door. Lab 01's museum told a wrong hour. Filled to the last page it would have told nothing. (The lab's last section runs it.)
 
 # %% [markdown]
 # ## Why does it take two long requests?
@@ -97,22 +81,12 @@ traffic(keep=False)
 traffic(keep=True)
 
 # %% [markdown]
-# And once more freed, on another kind of server. Where prefill and decode run on nodes of their own, SGLang's allocator has
-# `need_sort`: freed pages wait, and join the free ones, in ascending order, only when these run short. So every page is issued
-# once before any comes back.
-
-# %%
-traffic(keep=False, need_sort=True)
-
-# %% [markdown]
-# With `need_sort` traffic alone is enough, and no cache is needed. The report's server did not have it.
-#
 # What counts is the largest *live* loc, the **watermark**: there, pages that somebody holds push the allocator up. That is why
 # the report's recipe works. Two prompts of 300,000 tokens, both kept by the prefix cache, hold about 1,172 pages, and page 890
 # is the one that crosses the line. One such prompt holds 586: no crash, however often you send it.
 #
-# Play with it: let requests arrive, hold, leave, and watch which line the watermark crosses first, with `need_sort` and
-# without. The real numbers are one click away.
+# Play with it: let requests arrive, hold, leave, and watch which line the watermark crosses first. The real numbers are one
+# click away.
 
 # %%
 viz.watermark()
@@ -215,12 +189,6 @@ def pool_page_size(page_size, scale):
 lab.check("2b")
 
 # %% [markdown]
-# What happens between the two pull requests? A pool of C * D + P rows, filled to its last page:
-
-# %%
-replay("full", defects="draft_page")
-
-# %% [markdown]
 # <details><summary>Expected output</summary>
 #
 # `loc_space_scale(True, 8)` is `8` and `loc_space_scale(False, 8)` is `1`; `pool_page_size(64, 8)` is `512`.
@@ -302,11 +270,6 @@ for who, slots in (("the report", C + P), ("#36989", C * D + P), ("yours", yours
 # The fix leaves 448 of the target's locs, (D - 1) * P, out of 3.6 million. They are all in the very last
 # allocator page. A load test would have to fill the pool to the last page to meet them, and then somebody would have to be
 # unlucky enough to live behind index-K. That is what a boundary test is for: it goes where traffic hardly ever does.
-#
-# The same in the engine, with the fix as it stood. Look at the answers first, and then at the canaries:
-
-# %%
-replay("full", defects="index_k_short")
 
 # %% [markdown]
 # <details><summary>Expected output</summary>
@@ -327,7 +290,7 @@ replay("full", defects="index_k_short")
 # %% [markdown]
 # ## 2d · Where it breaks first
 #
-# *15 points, 10 minutes.*
+# *15 points, 8 minutes.*
 #
 # The unpatched server has three buffers that meet raw locs:
 #
@@ -376,25 +339,6 @@ for consumer, loc in firsts.items():
 
 # %% [markdown]
 # One eighth of the pool, then, or 1/D: on the report's server two buffers break at the very same loc, and one at the end.
-# The numbers in the picture, with the accesses that go astray:
-
-# %%
-rows = C + P  # of one layer of c-KV on a rank; slots of one layer of unpatched index-K
-viz.memory_map(
-    [("index-K, layer 3", 0, rows), ("index-K, layer 7", rows, 2 * rows), ("index-K, layer 11", 2 * rows, 3 * rows)],
-    [
-        ("first loc", "index-K, layer 3", P * D),
-        ("the last that fits", "index-K, layer 3", rows - 1),
-        ("the first that does not", "index-K, layer 3", rows),
-        ("page 1,800", "index-K, layer 3", 1800 * P * D),
-        ("the largest loc", "index-K, layer 3", 3_646_463),
-    ],
-    unit="slot",
-)
-
-# %% [markdown]
-# Here three layers are drawn, as if they lay one behind the other. The server has eleven, and only the allocator of the day
-# knows what lies behind which. That is why the traceback of the report named another kernel each time.
 #
 # <details><summary>Expected output</summary>
 #
@@ -414,7 +358,7 @@ viz.memory_map(
 # %% [markdown]
 # ## 2e · An assert for each consumer
 #
-# *10 points, 8 minutes.*
+# *10 points, 7 minutes.*
 #
 # "Check the index before you use it" sounds easy. Look what became of two such checks upstream:
 #
@@ -424,15 +368,6 @@ viz.memory_map(
 #   first fix: loc 2,937,855 against a bound of 382,976. #36989 made the bound C * D + P, which still rejects the last
 #   (D - 1) * P legal locs.
 #
-# The first as it was, and the second as #36989 left it, on a server that has no other defect:
-
-# %%
-replay("above", defects="oob_bound")
-
-# %%
-replay("full", defects="assert_short")
-
-# %% [markdown]
 # So the bound must fit the index that is checked. Five places, two spaces:
 #
 # | consumer | what is checked |
@@ -488,7 +423,7 @@ lab.check("2e")
 # %% [markdown]
 # ## 2f · The wrapper that did not pass it on
 #
-# *15 points, 8 minutes.*
+# *10 points, 6 minutes.*
 #
 # The model of the report mixes linear and sparse attention, so its pool is a wrapper around an inner pool. The inner pool
 # had a parameter for the size of index-K, with a default. The wrapper did not have it. Whoever computed the right number had
@@ -538,13 +473,6 @@ class HybridPool:
 lab.check("2f")
 
 # %% [markdown]
-# The engine has a *typed* mode, in which every size and every index says what space it counts. There a buffer that is too
-# small for its space is refused when it is built, before any request:
-
-# %%
-replay("above", typed=True)
-
-# %% [markdown]
 # <details><summary>Expected output</summary>
 #
 # A pool built with `index_buf_size=4096` shows 4096; after somebody sets 8192 on the inner pool it shows 8192;
@@ -563,14 +491,15 @@ replay("above", typed=True)
 # %% [markdown]
 # ## 2g · The bill
 #
-# *10 points, 7 minutes.*
+# *5 points, 6 minutes.*
 #
 # Memory is planned in bytes a token. The planner charged a token's index-K once, 132 bytes a layer: 128 of key, 4 of scale.
 # But with D ranks each rank keeps index-K for all of them, so a row of C costs it D slots. A server that plans with the
 # small number runs out of memory at its start, or, worse, gets its number from somewhere else and overflows later.
 #
 # And what does DCP gain, then? Eight ranks hold eight times the c-KV. With index-K on the bill it is less. The part has two
-# functions; "at equal memory" means that a rank has the same bytes for its caches, with DCP and without.
+# functions; "at equal memory" means that a rank has the same bytes for its caches, with DCP and without. A token then costs
+# one row of c-KV among all ranks, and a slot of index-K on each of them; without DCP it costs one of either.
 
 # %%
 viz.decode_step(["write", "index_k"])
@@ -640,7 +569,7 @@ if extra is not None:
 # %% [markdown]
 # ## 2h · The write that meets the end
 #
-# *15 points, 15 minutes.*
+# *15 points, 12 minutes.*
 #
 # Now the kernel that does it. A page of index-K is bytes: first the keys of all its slots, one after another, then the
 # scales of all its slots, four bytes each. Keys are 128 bytes of fp8 on the server; here they are bytes, so that nothing is
@@ -710,10 +639,192 @@ keys, scales = torch.full((2, 8), 7), torch.tensor([0.5, 0.25])
 _ = lab.run("2h", keys, scales, torch.tensor([5, 9]), 2, 4, 2)  # loc 9 is in page 2; the buffer has pages 0 and 1
 
 # %% [markdown]
-# The kernel cannot know where its buffer ends: it gets an address, not a size. What becomes of such a store depends on who
-# makes it. Four operations of the kind that a server does, each with an index in range and with one past the end. They run
-# in a process of their own, so that what dies does not take this notebook along. This takes about half a minute the first
-# time.
+# The kernel cannot know where its buffer ends: it gets an address, not a size. Triton stores, and all is quiet. What torch and
+# TileLang make of the same index, and what a sanitizer sees of it, the lab's last section shows.
+#
+# <details><summary>Expected output of the kernel</summary>
+#
+# `lab.run("2h", torch.full((1, 4), 7), [0.5], [1], 1, 2, 1)` writes key 1 and its scale: bytes 4 to 7 are 7, bytes 12 to 15
+# are `0, 0, 0, 63`, which is 0.5 as a float. All others keep what was there, 170.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("2h")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That the buffer is large enough: no kernel can see that. That the address fits where it is computed: 132 bytes
+# a loc pass 2^31 at 16 million locs, and the buffers here are too small to show it. And nothing about speed.
+# </details>
+
+# %% [markdown]
+# ## 2i · Name the space
+#
+# *10 points, 10 minutes.*
+#
+# The skill of this lab, on code that is not yours. Eight snippets in the manner of three servers, drawn from your number: what
+# is built, how large, and what is held against it. It works as 1i did. The list above the lines is true; all other names are
+# made in the lines, and some of them lie.
+#
+# New is that a number may be *how many* there are of something. It stands in the space of what it counts: C and C + P count
+# rows, `(C + P) * D` counts locs, `C // P` allocator pages. index-K comes as bytes and as floats too, as in 2h.
+#
+# Two questions a snippet. **In which space** is the number that is asked for: loc, row, index-K page, allocator page, byte or
+# float? And **which line mixes** two spaces, the first if several do, or 0 if none does? A line mixes two spaces if
+#
+# * it looks something up, calls a function or builds a buffer with a number of another space than the one asked for;
+# * it adds or compares numbers of two spaces, other than a start and a place in it, both in bytes or both in floats;
+# * it divides or multiplies by a size that does not belong to the space, as in `loc * bytes_of_a_page`.
+#
+# A wrong name alone mixes nothing, and neither does a number that is merely too small.
+
+# %%
+lab.predict("2i")
+
+# %%
+investigate.snippets("2i")
+
+# %% [markdown]
+# Fill in your seed and, for each snippet, the space and the line: `"row, 3"`.
+
+
+# %% part="2i" role="answer"
+def name_the_space():
+    """The space asked for in each of your eight snippets, and the line that mixes two.
+
+    Returns the seed that your snippets show, an int, and a dict from a snippet's number
+    to a string: the space, a comma, the line (0: none).
+    """
+    seed = None
+    found = {
+        1: "?",
+        2: "?",
+        3: "?",
+        4: "?",
+        5: "?",
+        6: "?",
+        7: "?",
+        8: "?",
+    }
+    ### BEGIN SOLUTION
+    seed = 36886
+    found |= {
+        1: "row, 0",
+        2: "index-K page, 5",
+        3: "byte, 5",
+        4: "allocator page, 0",
+        5: "allocator page, 3",
+        6: "row, 3",
+        7: "byte, 4",
+        8: "loc, 0",
+    }
+    ### END SOLUTION
+    return seed, found
+
+
+# %% part="2i" role="check"
+lab.check("2i")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# Each snippet counts on its own, if both of its answers are right: 1.25 points.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("2i")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That a buffer is large enough. C * D + P slots are slots, and 448 too few; every line of that fix is in one space. A size that
+# is in the right space still has to be held against the largest index there is, as 2c did.
+# </details>
+
+# %% [markdown]
+# ## If you have another half hour: the engine's side of it
+#
+# Nothing here is graded, and no later lab needs it. Each run is one that the parts above spoke of.
+#
+# **Filled to the last page.** The server of the beginning, whose index-K has C + P slots, with long requests that take every
+# page that there is:
+
+# %%
+replay("full")
+
+# %% [markdown]
+# Layer 1's index-K is the last large buffer of a rank. What overflows *there* runs into a recurrent state (`conv_state`, of
+# the model's linear layers), then into memory that nobody uses, and in the end into memory that is not mapped.
+#
+# Here is one rank's memory after the run before, `replay("above")`, region by region, with what was written across the borders.
+
+# %%
+viz.arena_map(above.engine)
+
+# %% [markdown]
+# A canary tells you afterwards. **Strict mode** tells you at once: the first index outside its buffer is refused, before any
+# byte is wrong. In **typed mode** every size and every index says what space it counts, and a buffer that is too small for its
+# space is refused when it is built, before any request:
+
+# %%
+replay("above", strict=True)
+
+# %%
+replay("above", typed=True)
+
+# %% [markdown]
+# **Freed, on another kind of server.** Where prefill and decode run on nodes of their own, SGLang's allocator has `need_sort`:
+# freed pages wait, and join the free ones, in ascending order, only when these run short. So every page is issued once before
+# any comes back.
+
+# %%
+traffic(keep=False, need_sort=True)
+
+# %% [markdown]
+# With `need_sort` traffic alone is enough, and no cache is needed. The report's server did not have it.
+#
+# **Half-fixes.** Between the two pull requests of 2b the draft's pool had C * D + P rows. #36989 gives the target's index-K as
+# many slots; look at the answers first, and then at the canaries. Last 2e's two checks: the one before the c-KV write as it
+# was, and the capacity assert as #36989 left it, on a server that has no other defect.
+
+# %%
+replay("full", defects="draft_page")
+
+# %%
+replay("full", defects="index_k_short")
+
+# %%
+replay("above", defects="oob_bound")
+
+# %%
+replay("full", defects="assert_short")
+
+# %% [markdown]
+# **2d's numbers in a picture**, with the accesses that go astray:
+
+# %%
+rows = C + P  # of one layer of c-KV on a rank; slots of one layer of unpatched index-K
+viz.memory_map(
+    [("index-K, layer 3", 0, rows), ("index-K, layer 7", rows, 2 * rows), ("index-K, layer 11", 2 * rows, 3 * rows)],
+    [
+        ("first loc", "index-K, layer 3", P * D),
+        ("the last that fits", "index-K, layer 3", rows - 1),
+        ("the first that does not", "index-K, layer 3", rows),
+        ("page 1,800", "index-K, layer 3", 1800 * P * D),
+        ("the largest loc", "index-K, layer 3", 3_646_463),
+    ],
+    unit="slot",
+)
+
+# %% [markdown]
+# Here three layers are drawn, as if they lay one behind the other. The server has eleven, and only the allocator of the day
+# knows what lies behind which. That is why the traceback of the report named another kernel each time.
+
+# %% [markdown]
+# ### Past the end, in three languages
+#
+# What becomes of a store past the end depends on who makes it. Four operations of the kind that a server does, each with an
+# index in range and with one past the end. They run in a process of their own, so that what dies does not take this notebook
+# along. This takes about half a minute the first time.
 
 # %%
 faces()
@@ -750,21 +861,6 @@ memcheck()
 # a tensor but not the block is a store into an allocation, as far as the driver knows. Without the cache each tensor is an
 # allocation of its own, and the same store is caught. Canaries and strict mode see it in either case, since they know what
 # the driver does not: where one buffer ends and the next begins.
-#
-# <details><summary>Expected output of the kernel</summary>
-#
-# `lab.run("2h", torch.full((1, 4), 7), [0.5], [1], 1, 2, 1)` writes key 1 and its scale: bytes 4 to 7 are 7, bytes 12 to 15
-# are `0, 0, 0, 63`, which is 0.5 as a float. All others keep what was there, 170.
-# </details>
-# <details><summary>Stuck?</summary>
-#
-# `lab.hint("2h")`.
-# </details>
-# <details><summary>What this does not prove</summary>
-#
-# That the buffer is large enough: no kernel can see that. That the address fits where it is computed: 132 bytes
-# a loc pass 2^31 at 16 million locs, and the buffers here are too small to show it. And nothing about speed.
-# </details>
 
 # %% [markdown]
 # ## Where you are now
@@ -778,7 +874,8 @@ lab.progress()
 # * say how far locs go on any server, and at which loc, which page and which share of the pool each buffer breaks;
 # * size a replicated buffer, and give each assert the bound of the space that it checks;
 # * test a size at its boundary, where the last 448 slots show, and explain why traffic does not show them;
-# * tell the three faces of one index past the end, and say what a canary, strict mode and a sanitizer each see;
+# * say of a size in a stranger's code what it counts, and whether what is held against it counts the same;
+# * after the half hour: tell the three faces of one index past the end, and what canaries, strict mode and a sanitizer see;
 # * ask the second question of this course: *how far can this index go, and does the buffer go as far?*
 #
 # **This did not prove** that the keys in index-K are the right ones, or that c-KV is read where it was written. The engine of

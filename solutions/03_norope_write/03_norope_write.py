@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 03 · Right until then
 #
-# *100 points, about 75 minutes. Nothing here needs a GPU; some cells show more where there is one.*
+# *100 points, about 85 minutes. Nothing here needs a GPU; some cells show more where there is one.*
 #
 # In lab 02 a server broke although every index was in the right space. In this lab every answer is right although an index is
 # in the wrong one.
@@ -20,7 +20,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dcplab import lab, viz
+from dcplab import investigate, lab, viz
 from dcplab.demos import norope
 
 lab.start("03")
@@ -62,7 +62,7 @@ print(f"You said {tokens_on_rank_0}.\n\n{seen}")
 # %% [markdown]
 # ## 3a · Where, and whether
 #
-# *20 points, 15 minutes.*
+# *15 points, 15 minutes.*
 #
 # First the write. Upstream there are two kernels for it: one for models whose keys have a rotary part, one for those without
 # ("norope"). The first had the owner's filter and the division. The second did not, for it had never run with DCP.
@@ -231,7 +231,7 @@ lab.check("3b")
 # %% [markdown]
 # ## 3c · Who must not divide
 #
-# *10 points, 5 minutes.*
+# *10 points, 4 minutes.*
 #
 # One writer serves several pools, and not all of them want its new manners:
 #
@@ -392,7 +392,7 @@ norope.times()
 # %% [markdown]
 # ## 3e · What the ranks found, together
 #
-# *20 points, 12 minutes.*
+# *15 points, 13 minutes.*
 #
 # Each rank now has its keys, and attends to them alone. For a query and a head it hands in an output, the average of its
 # values, and an LSE: the logarithm, to base 2, of the weight that was averaged over. 2 to the power of the LSE is that weight.
@@ -540,7 +540,7 @@ for name, server in (("as it was", seen.unpatched), ("mended", seen.patched)):
 # %% [markdown]
 # ## 3g · Bonus: the same write, in eight bits
 #
-# *5 points, 10 minutes.*
+# *5 points, 5 minutes.*
 #
 # A pool can keep c-KV as fp8 without a scale, and let the store convert. Upstream that writer, too, had no owner's filter, so
 # fp8 and DCP were refused together. A port added the filter. Can you?
@@ -607,6 +607,89 @@ lab.check("3g")
 # <details><summary>What this does not prove</summary>
 #
 # That fp8 without a scale is good enough for a model. Three bits after the leading one are an error of up to 6 %.
+# </details>
+
+# %% [markdown]
+# ## 3h · Name the space
+#
+# *10 points, 10 minutes.*
+#
+# The skill of this lab, on code that is not yours. Eight snippets in the manner of three servers, drawn from your number:
+# c-KV written and read by row, by page and number by number, in eight bits, and where nothing is divided. It works as 1i did.
+# The list above the lines is true; all other names are made in the lines, and some of them lie.
+#
+# A **token** here is a place in the step, from 0: the entry of a list that has one for each new token. An **element** is a
+# number of the pool, row after row, as a kernel with a stride counts them.
+#
+# Two questions a snippet. **In which space** is the index that is asked for: token, loc, row, rank, allocator page or element?
+# And **which line mixes** two spaces, the first if several do, or 0 if none does? A line mixes two spaces if
+#
+# * it looks something up, or calls a function, with an index of another space than the one asked for;
+# * it adds, joins or compares indices of two spaces, other than a start and a place in it;
+# * it divides or multiplies an index by a size that does not belong to its space, as in `row // D`.
+#
+# A wrong name alone mixes nothing.
+
+# %%
+lab.predict("3h")
+
+# %%
+investigate.snippets("3h")
+
+# %% [markdown]
+# Fill in your seed and, for each snippet, the space and the line: `"row, 3"`.
+
+
+# %% part="3h" role="answer"
+def name_the_space():
+    """The space asked for in each of your eight snippets, and the line that mixes two.
+
+    Returns the seed that your snippets show, an int, and a dict from a snippet's number
+    to a string: the space, a comma, the line (0: none).
+    """
+    seed = None
+    found = {
+        1: "?",
+        2: "?",
+        3: "?",
+        4: "?",
+        5: "?",
+        6: "?",
+        7: "?",
+        8: "?",
+    }
+    ### BEGIN SOLUTION
+    seed = 36886
+    found |= {
+        1: "loc, 0",
+        2: "token, 5",
+        3: "row, 3",
+        4: "loc, 4",
+        5: "element, 0",
+        6: "element, 5",
+        7: "row, 4",
+        8: "allocator page, 0",
+    }
+    ### END SOLUTION
+    return seed, found
+
+
+# %% part="3h" role="check"
+lab.check("3h")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# Each snippet counts on its own, if both of its answers are right: 1.25 points.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("3h")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That a write asks who owns the loc. A line without a mask is in one space and may still store every token on every rank: that
+# is the defect of this lab, and no line of it mixes anything. *Where* and *whether* are two questions, and this part asks one.
 # </details>
 
 # %% [markdown]

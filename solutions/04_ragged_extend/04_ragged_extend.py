@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 04 · Which buffer does this index point into?
 #
-# *100 points, about 75 minutes. Nothing here needs a GPU; two cells show more where there are some.*
+# *100 points, about 95 minutes. Nothing here needs a GPU; two cells show more where there are some.*
 #
 # So far a token had one address. A loc named its slot, and owner and row followed from it. In this lab a token gets a second
 # address, in a buffer that is made for one forward and then thrown away.
@@ -24,7 +24,7 @@ import torch
 import triton
 import triton.language as tl
 
-from dcplab import lab, viz
+from dcplab import investigate, lab, viz
 from dcplab.demos import ragged
 from dcplab.demos.server import replay
 
@@ -155,7 +155,7 @@ ragged.strided()
 # %% [markdown]
 # ## 4b · Un-interleave the gather
 #
-# *20 points, 15 minutes.*
+# *15 points, 15 minutes.*
 #
 # Now the ranks send. An all-gather wants the same number of rows from every rank, but ranks hold different numbers of tokens.
 # So each request's rows are padded to full turns. A request begins on a widened page, so position p lies with rank p % D, as
@@ -224,7 +224,7 @@ lab.check("4b")
 # %% [markdown]
 # ## 4c · Prefix and new tokens, request by request
 #
-# *10 points, 7 minutes.*
+# *10 points, 6 minutes.*
 #
 # The new tokens' c-KV does not have to be fetched: every rank has just computed all of it. It goes into the same buffer, and
 # there are two obvious ways.
@@ -595,7 +595,7 @@ ragged.over_gloo(ranks=4)
 # %% [markdown]
 # ## 4g · The assembly as a Triton kernel
 #
-# *20 points, 15 minutes.*
+# *15 points, 13 minutes.*
 #
 # Your 4c goes through the requests in Python. On a GPU one launch does it for all of them. The batch is ragged, but a grid is a
 # rectangle: one axis for requests, one for blocks of `ROWS` rows of the longest segment. Program (i, b) makes rows b * ROWS
@@ -686,6 +686,91 @@ ragged.real_extend()
 # That it is fast: programs without a row are started all the same, and one long request among many short ones makes many of
 # them. And not that its addresses fit: row times stride passes 2^31 in a large workspace. Here the rows are int64, since the
 # cumulative lengths are; the buffers of the check are too small to show it.
+# </details>
+
+# %% [markdown]
+# ## 4h · Name the space
+#
+# *10 points, 12 minutes.*
+#
+# The skill of this lab, on code that is not yours. Eight snippets in the manner of three servers, drawn from your number: a
+# step of several requests, their prefixes gathered from the ranks, and the workspace of both. It works as 1i did. The list
+# above the lines is true; all other names are made in the lines, and some of them lie.
+#
+# A **token** is a place in the step's list of new tokens, all requests end to end. A **request** is its number in the batch.
+# A **ragged index** is a place in the workspace, a **gathered row** one in the shards that the gather brings. Here each prefix
+# begins at position 0, so the token at position p lies in shard p % D.
+#
+# Two questions a snippet. **In which space** is the index that is asked for: request, position, token, loc, row, rank, ragged
+# index or gathered row? And **which line mixes** two spaces, the first if several do, or 0 if none does? A line mixes two
+# spaces if
+#
+# * it looks something up, or calls a function, with an index of another space than the one asked for;
+# * it adds, subtracts, joins or compares indices of two spaces, other than a start and a place in it;
+# * it divides or multiplies an index by a size that does not belong to its space.
+#
+# A wrong name alone mixes nothing.
+
+# %%
+lab.predict("4h")
+
+# %%
+investigate.snippets("4h")
+
+# %% [markdown]
+# Fill in your seed and, for each snippet, the space and the line: `"row, 3"`.
+
+
+# %% part="4h" role="answer"
+def name_the_space():
+    """The space asked for in each of your eight snippets, and the line that mixes two.
+
+    Returns the seed that your snippets show, an int, and a dict from a snippet's number
+    to a string: the space, a comma, the line (0: none).
+    """
+    seed = None
+    found = {
+        1: "?",
+        2: "?",
+        3: "?",
+        4: "?",
+        5: "?",
+        6: "?",
+        7: "?",
+        8: "?",
+    }
+    ### BEGIN SOLUTION
+    seed = 36886
+    found |= {
+        1: "gathered row, 3",
+        2: "position, 4",
+        3: "rank, 4",
+        4: "request, 0",
+        5: "loc, 0",
+        6: "row, 2",
+        7: "ragged index, 4",
+        8: "request, 0",
+    }
+    ### END SOLUTION
+    return seed, found
+
+
+# %% part="4h" role="check"
+lab.check("4h")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# Each snippet counts on its own, if both of its answers are right: 1.25 points.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("4h")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That the buffer is the one of this step. A ragged index that is right for one batch is a number like any other in the next.
+# Nor that a prefix begins where you think: here all begin at position 0, and 4b showed what happens where one does not.
 # </details>
 
 # %% [markdown]

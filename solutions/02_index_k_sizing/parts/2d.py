@@ -33,7 +33,7 @@ PART = Part(
     entry="first_loc_out",
     title="Where it breaks first",
     points=15,
-    minutes=10,
+    minutes=8,
     cases=_first_out_cases,
     question=(
         "How many slots or rows does this buffer have, and which loc that the allocator really issues is the first beyond?"

@@ -114,8 +114,8 @@ def askable(matter: Matter, lines: tuple[str, ...]) -> tuple[tuple[int, str, str
 def _made_here(text: str, types: Mapping[str, Type]) -> bool:
     """Whether an index is computed in the lines, or is one of their names: what is given needs no thought."""
     node: ast.expr = ast.parse(text, mode="eval").body
-    while isinstance(node, ast.Subscript):
-        node = node.value
+    while isinstance(node, ast.Subscript | ast.Call | ast.Attribute):  # x[mask], x.max()
+        node = node.func if isinstance(node, ast.Call) else node.value
     return not (isinstance(node, ast.Name) and node.id in types and not isinstance(types[node.id], Store))
 
 
