@@ -3,12 +3,15 @@ does with it was tried by hand (workshop/README.md)."""
 
 import os
 import pwd
+import subprocess
+import time
 from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
 
 from dcplab import paths
+from dcplab.sandbox.gpu_queue import client
 
 
 class Section(SimpleNamespace):
@@ -40,6 +43,22 @@ def test_a_learner_s_kernel_sees_what_the_hub_was_told_about_the_gpu(read, monke
     assert not {"DCPLAB_STATE", "SECRET"} & given.keys(), "progress is the learner's own"
     me = SimpleNamespace(user=SimpleNamespace(name=pwd.getpwuid(os.getuid()).pw_name))
     assert given["DCPLAB_ROOT"](me) == os.path.join(os.path.expanduser(f"~{me.user.name}"), "course")
+
+
+def test_the_hub_keeps_the_queue_for_the_gpu(read, tmp_path, monkeypatch):
+    """Its command is run as the hub runs it, but for the socket, which is root's."""
+    (service,) = read(DCPLAB_GPU_TURNS="3").JupyterHub.services
+    path = tmp_path / "q.sock"
+    env = {**os.environ, **service["environment"], "PYTHONPATH": paths.python_path()}
+    with subprocess.Popen([*service["command"], "--socket", str(path)], env=env, stdout=subprocess.DEVNULL) as process:
+        try:
+            monkeypatch.setenv("DCPLAB_GPU_QUEUE", str(path))
+            end = time.monotonic() + 60
+            while client.status() is None and time.monotonic() < end:
+                time.sleep(0.1)
+            assert client.status() == {"turns": 3, "holders": [], "waiting": []}
+        finally:
+            process.kill()
 
 
 def test_only_those_named_may_log_in_and_no_two_ports_are_one(read):

@@ -36,6 +36,10 @@ c.JupyterHub.authenticator_class = "pam"  # accounts made with useradd and chpas
 c.Authenticator.allowed_users = LEARNERS | INSTRUCTORS  # without a list nobody can log in
 c.Authenticator.admin_users = INSTRUCTORS
 
+# Turns on the GPU for the whole class: the hub starts this again if it ends.
+QUEUE = [sys.executable, "-m", "dcplab", "workshop", "queue", "--turns", os.environ.get("DCPLAB_GPU_TURNS", "1")]
+c.JupyterHub.services = [{"name": "gpu-queue", "command": QUEUE, "environment": {"DCPLAB_ROOT": str(COURSE)}}]
+
 c.JupyterHub.spawner_class = "localprocess"
 c.Spawner.cmd = [str(Path(sys.prefix) / "bin" / "jupyterhub-singleuser")]
 c.Spawner.default_url = "/lab"

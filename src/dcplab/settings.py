@@ -41,6 +41,12 @@ def gpu_turns() -> int:
     return int(asked)
 
 
+def gpu_queue() -> Path | None:
+    """Return the socket of a class's queue for the GPU (``DCPLAB_GPU_QUEUE``), or None."""
+    given = os.environ.get("DCPLAB_GPU_QUEUE")
+    return Path(given) if given else None
+
+
 def debug() -> bool:
     """Return True if an unexpected error shows its traceback (``DCPLAB_DEBUG=1``)."""
     return os.environ.get("DCPLAB_DEBUG") == "1"

@@ -14,7 +14,7 @@ from dcplab import investigate, mode
 from dcplab.errors import CourseError
 from dcplab.investigate import report_size_button
 from dcplab.mode import Mode
-from dcplab.sandbox import gpu_lock
+from dcplab.sandbox.gpu_queue import client
 
 pytestmark = pytest.mark.slow  # servers run
 
@@ -77,15 +77,15 @@ def test_the_buttons_run_stop_and_run_again(monkeypatch):
 
 def test_on_a_gpu_one_server_of_this_size_at_a_time(monkeypatch, tmp_path):
     """What ten learners who press at once get: a turn each. The waiting is real; the server is not reached on a CPU."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(gpu_lock.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # a queue of its own
+    monkeypatch.setattr(client.tempfile, "tempdir", str(tmp_path))
     said = []
-    with gpu_lock.turn("gpu", None, large=True):
+    with client.turn("gpu", None, large=True):
         job = report_size_button.Job(["incident", "--device", "cuda", "--defects", "no such defect"], said.append)
         until(lambda: said)
-        assert said == ["Another large server has the GPU; waiting for a turn ..."]
+        assert said[0].startswith("Another large server has the GPU; waiting for a turn ... You are next.")
         assert job._process.poll() is None
-        with gpu_lock.turn("gpu", said.append):  # a check does not wait for it
+        with client.turn("gpu", said.append):  # a check does not wait for it
             pass
         stopped = report_size_button.Job(["incident", "--device", "cuda"], lambda line: None)
         stopped.stop()  # who waits can be stopped too

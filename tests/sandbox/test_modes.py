@@ -1,8 +1,5 @@
 """What depends on where it runs. No GPU is needed: a child of the interpreter that hides its loads stands in for one."""
 
-import os
-import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -11,11 +8,10 @@ from dcplab import checking
 from dcplab.course import catalog
 from dcplab.course.model import Case, Part
 from dcplab.course.trial import Trial
-from dcplab.errors import CourseError
 from dcplab.judge.verdict import of_case
 from dcplab.notebook.extract import extract
 from dcplab.present.sentences import of_verdict
-from dcplab.sandbox import attempts, gpu_lock, pool
+from dcplab.sandbox import attempts, pool
 
 PART = Part("9a", "f", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
 HEAD = """@triton.jit
@@ -83,34 +79,6 @@ def test_an_index_that_a_gpu_only_asserts_is_named_as_on_a_cpu(monkeypatch):
     assert (on_gpu.diagnosis, on_gpu.outcome) == (wrong.id, "crashed") == (on_cpu.diagnosis, on_cpu.outcome)
     assert "IndexError: index" in on_cpu.message and on_gpu.message.split("\n")[1] == on_cpu.message.split("\n")[1]
     assert "This is from the CPU" in on_gpu.detail and "This is from the CPU" not in on_cpu.detail
-
-
-@pytest.mark.parametrize("at_once", [1, 3])
-def test_as_many_children_at_a_time_on_a_gpu_as_it_is_told(monkeypatch, tmp_path, at_once):
-    monkeypatch.setattr(gpu_lock.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("DCPLAB_GPU_TURNS", str(at_once))
-    inside, most, said = [], [], []
-
-    def one():
-        with gpu_lock.turn("gpu", said.append):
-            inside.append(1)
-            most.append(len(inside))
-            time.sleep(0.05)
-            inside.pop()
-
-    threads = [threading.Thread(target=one) for _ in range(8)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert max(most) == at_once and said and "waiting for a turn" in said[0]
-    assert os.stat(next(tmp_path.glob("dcplab-gpu-*.lock"))).st_mode & 0o666 == 0o666, "the next user must be able to open it"
-
-
-def test_turns_that_are_no_number_are_refused(monkeypatch):
-    monkeypatch.setenv("DCPLAB_GPU_TURNS", "many")
-    with pytest.raises(CourseError, match="DCPLAB_GPU_TURNS is 'many'"), gpu_lock.turn("gpu", None):
-        pass
 
 
 def test_a_loop_bound_that_an_old_triton_cannot_interpret_is_not_the_answers_fault():

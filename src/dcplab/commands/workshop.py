@@ -1,5 +1,5 @@
-"""For a workshop's instructor. `board` shows who is at which part, who is stuck, and which misconceptions are about; `seeds`
-prints each student's seed for lab 05; `collect` gathers notebooks from the homes of this machine."""
+"""For a workshop's instructor: `board` shows who is at which part, who is stuck, and which misconceptions are about; `seeds`
+prints each student's seed; `collect` gathers notebooks from homes; `queue` keeps and shows the turns on a shared GPU."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     collect.add_argument("students", metavar="STUDENT", nargs="*", help="whose (default: of every home)")
     collect.add_argument("--homes", metavar="DIR", type=Path, default=Path("/home"), help="where the homes lie (/home)")
     collect.add_argument("--lab", metavar="NN", action="append", default=[], help="only this lab (may be repeated)")
+    queue = actions.add_parser("queue", help="keep the queue for a GPU that a class shares; --show: who has it, who waits")
+    queue.add_argument("--turns", type=int, default=1, metavar="N", help="checks on the GPU at a time (1)")
+    queue.add_argument("--hold", type=float, default=300.0, metavar="S", help="seconds after which a turn is taken back (300)")
+    queue.add_argument("--socket", type=Path, metavar="PATH", help="where (/run/dcplab/gpu-queue.sock)")
+    queue.add_argument("--show", action="store_true", help="only say who has it and who waits")
     board.add_argument("--watch", type=float, metavar="S", help="draw it again every S seconds, until Ctrl-C")
 
 
@@ -42,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.action == "collect":
         return _collect(args)
+    if args.action == "queue":
+        return _show_queue() if args.show else _keep_queue(args)
     if not args.folder.is_dir():
         raise CourseError(f"{args.folder} is no folder; give the one that holds the learners' state folders.")
     if args.watch is not None and not args.watch > 0:
@@ -74,3 +81,41 @@ def _collect(args: argparse.Namespace) -> int:
         f"{copied} notebooks of {learners} learners are in {args.folder}. Next: ./course grade {args.folder} --marks marks.csv"
     )
     return 0 if copied == len(taken) else 1
+
+
+def _keep_queue(args: argparse.Namespace) -> int:
+    import asyncio
+
+    from dcplab.errors import CourseError
+    from dcplab.sandbox.gpu_queue import client, daemon
+
+    path = args.socket or client.CLASS
+    if args.turns < 1 or not args.hold > 0:
+        raise CourseError("--turns is a whole number from 1 on, --hold a number of seconds above 0.")
+    try:
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        print(f"Keeping turns for the GPU, {args.turns} at a time, at {path}. Ctrl-C ends it; checks go on without turns then.")
+        if path != client.CLASS:
+            print(f"Learners need DCPLAB_GPU_QUEUE={path} in their environment.", flush=True)
+        if asyncio.run(daemon.serve(path, daemon.Rules(args.turns, args.hold))):
+            raise CourseError(f"another process keeps the queue at {path} already.")
+    except OSError as error:
+        raise CourseError(f"{path} cannot be made ({error.strerror or error}): run it as root, or give --socket.") from error
+    return 0
+
+
+def _show_queue() -> int:
+    from dcplab.present.table import columns
+    from dcplab.sandbox.gpu_queue import client
+
+    told = client.status()
+    if told is None:
+        print("Nobody keeps a queue for the GPU here.")
+        return 1
+    lines = [
+        ("has it" if kind == "holders" else "waits", one["user"], one["what"], f"{one['seconds']} s")
+        for kind in ("holders", "waiting")
+        for one in told[kind]
+    ]
+    print(f"{told['turns']} at a time.", *columns(lines) if lines else ["Nobody has it and nobody waits."], sep="\n")
+    return 0

@@ -50,10 +50,11 @@ def launched(words: Sequence[str]) -> None:
     Only one such server runs on a GPU at a time, whoever starts it: a class that shares a GPU would start all at once, and no
     GPU holds ten.
     """
-    from dcplab.sandbox import gpu_lock
+    from dcplab.sandbox.gpu_queue import client
 
     sys.argv[1:] = words
-    with gpu_lock.turn("gpu" if "cuda" in words else "cpu", lambda text: print(text, file=sys.stderr, flush=True), large=True):
+    mode = "gpu" if "cuda" in words else "cpu"
+    with client.turn(mode, lambda text: print(text, file=sys.stderr, flush=True), large=True, what="incident"):
         runpy.run_module("dcplab", run_name="__main__")  # as `python -m dcplab` does; ends by SystemExit
 
 

@@ -29,7 +29,7 @@ from typing import Any
 
 from dcplab import paths, settings
 from dcplab.errors import CourseError
-from dcplab.sandbox.gpu_lock import turn
+from dcplab.sandbox.gpu_queue.client import turn
 from dcplab.sandbox.walls import enclose
 from dcplab.sandbox.watch import STUCK, Limits, ServerLost, Watch, hear, records
 

@@ -1,0 +1,223 @@
+"""Keeps the queue for a GPU: turns in order for any number of slots, who holds one, and for how long.
+
+A client connects, says what it wants, and holds its turn while the connection is open. The daemon writes down who holds and who
+waits, so that it can be restarted: a holder keeps its turn, and who comes back finds their place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import pwd
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HOLD_S = 300.0  # longer than any check may take: its wall is 240 s
+LARGE_HOLD_S = 900.0  # a server of the report's size, with its compilation
+BEAT_S = 5.0  # a client that hears nothing for some of these looks for another daemon
+BACK_S = 2.0  # in which who waited finds a restarted daemon
+LINE = 4096  # bytes of a request
+OF_ONE_USER = 256  # connections
+
+
+@dataclass(frozen=True)
+class Rules:
+    """``turns``: slots for checks. ``hold_s``: after so long a turn is somebody else's. ``idle_s``: the end without clients."""
+
+    turns: int = 1
+    hold_s: float = HOLD_S
+    idle_s: float | None = None
+
+
+@dataclass
+class Ticket:
+    """One who holds or waits. ``id``: made by the client, to find its place again after a restart."""
+
+    id: str
+    uid: int
+    pid: int
+    kind: str  # the devices, and "check" or "large"
+    what: str = ""
+    since: float = field(default_factory=time.time)  # waiting; once it holds, holding
+    holds: bool = False
+    writer: asyncio.StreamWriter | None = None  # None: known from before a restart
+
+    def told(self) -> dict[str, Any]:
+        return {"user": user_name(self.uid), "what": self.what, "seconds": round(time.time() - self.since)}
+
+
+def user_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def peer(connection: socket.socket) -> tuple[int, int]:
+    """Return the process and the user at the other end, as the kernel knows them."""
+    pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    return pid, uid
+
+
+class Queue:
+    """Tickets in order of their coming. ``kept``: the file in which they outlive the daemon."""
+
+    def __init__(self, rules: Rules, kept: Path):
+        self.rules, self.kept = rules, kept
+        self.turns, self.began = rules.turns, time.time()
+        self.tickets: list[Ticket] = []
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            self.tickets = [Ticket(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
+
+    def come(self, new: Ticket) -> Ticket:
+        """Put a ticket at the end, or where it was before a restart."""
+        for ticket in self.tickets:
+            if ticket.id == new.id and ticket.uid == new.uid and ticket.writer is None:
+                ticket.writer, ticket.pid = new.writer, new.pid
+                return ticket
+        self.tickets.append(new)
+        return new
+
+    def leave(self, ticket: Ticket) -> None:
+        with contextlib.suppress(ValueError):
+            self.tickets.remove(ticket)
+
+    def advance(self) -> None:
+        """Drop who is gone and who held too long, give free slots to who waits first, and tell all who wait."""
+        now = time.time()
+        for ticket in list(self.tickets):
+            limit = LARGE_HOLD_S if ticket.kind.endswith("large") else self.rules.hold_s
+            late = ticket.holds and now - ticket.since > limit
+            gone = ticket.writer is None and not (_lives(ticket.pid) if ticket.holds else now - self.began < BACK_S)
+            if late or gone:
+                self.leave(ticket)
+        for ticket in self.tickets:
+            if ticket.writer is None and not ticket.holds:
+                break  # it was before the others, and has a moment to come back
+            holding = [one for one in self.tickets if one.holds and one.kind == ticket.kind]
+            slots = 1 if ticket.kind.endswith("large") else self.turns
+            if not ticket.holds and ticket.writer is not None and len(holding) < slots:
+                ticket.holds, ticket.since = True, now
+                _send(ticket.writer, {"go": True})
+        self._keep()
+
+    def tell(self) -> None:
+        """Tell each who waits how many are before them, and who holds."""
+        for kind in {ticket.kind for ticket in self.tickets}:
+            of = [ticket for ticket in self.tickets if ticket.kind == kind]
+            holders = [ticket.told() for ticket in of if ticket.holds]
+            for place, ticket in enumerate(one for one in of if not one.holds):
+                if ticket.writer is not None:
+                    _send(ticket.writer, {"before": place, "holders": holders})
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "turns": self.turns,
+            "holders": [ticket.told() for ticket in self.tickets if ticket.holds],
+            "waiting": [ticket.told() for ticket in self.tickets if not ticket.holds],
+        }
+
+    def _keep(self) -> None:
+        rows = [{k: v for k, v in vars(ticket).items() if k != "writer"} for ticket in self.tickets]
+        new = self.kept.with_suffix(".new")
+        with contextlib.suppress(OSError):
+            new.write_text(json.dumps(rows), encoding="utf-8")
+            new.chmod(0o600)
+            new.replace(self.kept)
+
+
+def _lives(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def _send(writer: asyncio.StreamWriter, what: dict[str, Any]) -> None:
+    """Write a line. A client that does not read loses lines, and nobody waits for it."""
+    if not writer.is_closing() and writer.transport.get_write_buffer_size() < 1 << 16:
+        writer.write(json.dumps(what).encode() + b"\n")
+
+
+def _plain(text: Any, most: int) -> str:
+    return "".join(c for c in str(text)[:most] if c.isprintable())
+
+
+async def serve(path: Path, rules: Rules) -> int:
+    """Keep the queue at a socket until told to end. Returns 1 if another daemon keeps it already."""
+    with _alone(path) as first:
+        if not first:
+            return 1
+        path.unlink(missing_ok=True)
+        queue = Queue(rules, path.with_suffix(".json"))
+        users: dict[int, int] = {}
+        seen = time.monotonic()
+
+        async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal seen
+            pid, uid = peer(writer.get_extra_info("socket"))
+            users[uid] = users.get(uid, 0) + 1
+            ticket = None
+            try:
+                if users[uid] > OF_ONE_USER:
+                    return
+                asked = json.loads(await asyncio.wait_for(reader.readline(), BEAT_S))
+                if asked.get("ask") == "status":
+                    _send(writer, queue.told())
+                elif asked.get("ask") == "turn":
+                    wish = asked.get("turns")
+                    if (
+                        rules.idle_s is not None and isinstance(wish, int) and wish > 0
+                    ):  # one's own; a learner does not decide for a class
+                        queue.turns = wish
+                    kind = f"{_plain(asked.get('devices'), 60)} {'large' if asked.get('large') else 'check'}"
+                    new = Ticket(_plain(asked.get("id"), 40), uid, pid, kind, _plain(asked.get("what"), 20), writer=writer)
+                    ticket = queue.come(new)
+                    if ticket.holds:
+                        _send(writer, {"go": True})
+                    queue.advance()
+                    queue.tell()
+                    await reader.read()  # until it hangs up
+                elif asked.get("ask") == "done":  # a holder whose connection a restart ended
+                    for one in [t for t in queue.tickets if t.id == asked.get("id") and t.uid == uid]:
+                        queue.leave(one)
+            except (TimeoutError, OSError, ValueError, AttributeError, asyncio.LimitOverrunError):
+                pass  # it said something else, or went
+            finally:
+                users[uid] -= 1
+                seen = time.monotonic()
+                if ticket is not None:
+                    queue.leave(ticket)
+                queue.advance()
+                queue.tell()
+                writer.close()
+
+        server = await asyncio.start_unix_server(meet, path, limit=LINE)
+        path.chmod(0o666 if rules.idle_s is None else 0o600)
+        async with server:
+            while rules.idle_s is None or any(users.values()) or time.monotonic() - seen < rules.idle_s:
+                await asyncio.sleep(min(1.0, rules.idle_s or 1.0))
+                queue.advance()
+                queue.tell()
+        path.unlink(missing_ok=True)
+        return 0
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[bool]:
+    """Hold this socket's place. The lock is its owner's: nobody else can open it."""
+    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
