@@ -12,11 +12,11 @@ SOURCE = 'K = 3\ndef f(a, b):\n    """Up to 7."""\n    return g(a, b, k=1) if a 
 def test_a_mutant_is_one_edit_inside_the_function():
     made = mutants(SOURCE, ("f",))
     lines = {m.at: m.edit for m in made}
-    assert lines["return g(a, b, k=1) if a <= b else a // b"] == "`<=` for `<`"
-    assert lines["return g(a, b, k=1) if a < b else -(-a // b)"] == "rounding up for rounding down"
+    assert lines["return g(a, b, k=1) if a <= b else a // b"] == "`<=` for `<` before `b`"
+    assert lines["return g(a, b, k=1) if a < b else -(-a // b)"] == "rounding up for rounding down in a division by `b`"
     assert lines["return g(a, b) if a < b else a // b"] == "`k=` left out"
     assert mutants("def f(a):\n    return a.long()\n", ("f",))[0].edit == "`.long()` left out"
-    assert lines["return g(b, a, k=1) if a < b else a // b"] == "two arguments swapped"
+    assert lines["return g(b, a, k=1) if a < b else a // b"] == "two arguments of `g` swapped"
     assert all(m.source.startswith("K = 3") and "Up to" not in m.source for m in made)
     assert len({m.source for m in made}) == len(made)
 
@@ -25,7 +25,26 @@ def test_slips_are_more_than_the_mutants_a_part_is_tried_with():
     made = {m.at: m.edit for m in slips(SOURCE, ("f",))}
     assert {m.at for m in mutants(SOURCE, ("f",))} < made.keys()
     assert made["return g(b, b, k=1) if a < b else a // b"] == "`b` for `a`"
-    assert made["return g(a, b, k=1) if a < b else a // b + 1"] == "1 added"
+    assert made["return g(a, b, k=1) if a < b else a // b + 1"] == "1 added to a quotient"
+
+
+def test_an_edit_says_what_it_is_of():
+    source = "def f(a, b):\n    x = a * 2 + 1\n    return g(x // b - a, other=-1) if x < b else h(0)[3]\n"
+    made = {m.edit for m in slips(source, ("f",))}
+    assert {
+        "the factor `3` for `2`",
+        "`2` for the `1` of a sum",
+        "`1` for `0` in a call of `h`",
+        "`4` for `3` as an index",
+    } <= made
+    assert {
+        "`<=` for `<` before `b`",
+        "a division by `b` left out",
+        "the term `1` left out",
+        "what is divided left out",
+    } <= made
+    assert {"1 taken from `a`", "1 added to a quotient", "`a` added to a difference", "a product multiplied by `b`"} <= made
+    assert {"rounding up for rounding down in a division by `b`", "`-2` for `-1`", "`0` for `-1`"} <= made
 
 
 def test_parentheses_are_left_out_and_lines_turned():

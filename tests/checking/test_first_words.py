@@ -184,3 +184,21 @@ def test_an_endless_answer_runs_once_and_counts_what_ran(monkeypatch):
     found = check("1c", "import torch\ndef localize(locs, dcp_rank, dcp_size):\n    while True:\n        pass\n")
     assert found.outcome == "timeout" and len(runs) == 1
     assert "1 of the 1 cases that ran fail" in found.message and "12 of 12" not in found.message
+
+
+def test_a_module_without_its_import():
+    source = "def owner_rank(loc, dcp_size):\n    return int(math.fmod(loc, dcp_size))\n"
+    assert "`math` is a module that no cell of yours imports." in told("1a", source)
+
+
+def test_answers_of_a_record_are_explained_one_by_one():
+    found = check("1i", "def name_the_space():\n    return 36886, {1: 'position, 0', 2: 'row, 2'}\n")
+    lines = found.detail.split("\n")
+    assert (
+        lines[0].split(maxsplit=1) == ["passed", "snippet 1"]
+        and lines[1].startswith("wrong  ")
+        and "Snippet 2, space:" in lines[1]
+    )
+    assert found.case == "snippet 2" and "n = 2" not in found.detail
+    half = told("5c", "def isolation():\n    return {'none, below': 'right', 'none, above': 'silent'}\n")
+    assert "has no verdict yet." in half and "Nothing comes back" not in half

@@ -191,6 +191,8 @@ def test_an_answer_in_a_file(small, tmp_path, capsys):
         (["hint", "91a", "9"], "hints 1 to 3"),
         (["hint", "91"], "Say which part of lab 91: 91a"),
         (["check", "c"], "There is no lab 'c'"),
+        (["check", "a91"], 'Did you mean "91a"?'),
+        (["check", "91", "a91"], 'Did you mean "91a"?'),
         (["check", "91z"], "has no part '91z'"),
         (["reset", "91", "a"], "`./course lab 91` makes it"),
         (["progress", "55"], "There is no lab '55'"),

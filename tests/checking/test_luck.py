@@ -21,7 +21,25 @@ def told(part, source, seed=1):
     "body, lucky",
     [
         ("return torch.where(locs % dcp_size == dcp_rank, locs // dcp_size, -1)", True),
-        ("return torch.where(torch.remainder(locs, dcp_size).eq(dcp_rank), locs // dcp_size, -1)", False),  # no comparison seen
+        ("return torch.where(torch.remainder(locs, dcp_size).eq(dcp_rank), locs // dcp_size, -1)", True),
+        ("return (locs // dcp_size).masked_fill(locs % dcp_size != dcp_rank, -1)", True),
+        (
+            "out = torch.full_like(locs, -1)\n    mine = locs % dcp_size == dcp_rank\n"
+            "    out[mine] = locs[mine] // dcp_size\n    return out",
+            True,
+        ),
+        (
+            "rows = [l // dcp_size if l % dcp_size == dcp_rank else -1 for l in locs.reshape(-1).tolist()]\n"
+            "    return torch.tensor(rows, dtype=locs.dtype).reshape(locs.shape)",
+            True,
+        ),
+        (
+            "rows = [l // dcp_size if l + 1 and l % dcp_size == dcp_rank else -1 for l in locs.reshape(-1).tolist()]\n"
+            "    return torch.tensor(rows, dtype=locs.dtype).reshape(locs.shape)",
+            False,
+        ),
+        ("return torch.where(locs.ne(-1) & (locs % dcp_size == dcp_rank), locs // dcp_size, -1)", False),
+        ("return torch.where(torch.fmod(locs, dcp_size) == dcp_rank, locs // dcp_size, -1)", False),  # -1 has no owner there
         ("return torch.where((locs >= 0) & (locs % dcp_size == dcp_rank), locs // dcp_size, -1)", False),
         ("return torch.where((locs != -1) & (locs % dcp_size == dcp_rank), locs // dcp_size, -1)", False),
         ("return torch.where((locs == -1) | (locs % dcp_size != dcp_rank), -1, locs // dcp_size)", False),

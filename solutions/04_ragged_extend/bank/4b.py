@@ -132,14 +132,14 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 + out.append(shards[p % dcp_size, first + p // dcp_size])
 
 # %% 4b empty-takes-a-row
-# says: A request without a prefix still takes a row, where its start is no multiple.
+# says: A request without a prefix takes a row where its start is no multiple of D.
 # asks: What does an empty prefix send?
 # from: whole-start-in-rows
 - first += -(-(n + start) // dcp_size) if n else 0
 + first += -(-(n + start % dcp_size) // dcp_size)
 
 # %% 4b empty-takes-a-row-indexed
-# says: A request without a prefix still takes a row, where its start is no multiple.
+# says: A request without a prefix takes a row where its start is no multiple of D.
 # asks: What does an empty prefix send?
 # outcome: crashed
 # from: plain

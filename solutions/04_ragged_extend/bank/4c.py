@@ -1,7 +1,7 @@
 # Answers to 4c: wrong ones, with what each must be told, and other right ones. docs/authoring.md says how one is written.
 
 # %% 4c layout-b
-# says: All prefixes, then all new tokens: layout B, which RAGGED indices do not fit.
+# says: All prefixes, then all new tokens: this is layout B, and asked for is A.
 # asks: What stands behind the last prefix token of request 0?
 # family: M14
 def assemble_ragged(prefix, extend, prefix_lens, extend_lens):

@@ -52,7 +52,8 @@ class Lab:
         for part in self.parts:
             if wanted in (part.id.lower(), part.id.lower().lstrip("0123456789")):
                 return part
-        raise CourseError(f"Lab {self.name} has no part {identity!r}; it has {', '.join(p.id for p in self.parts)}.")
+        known = ", ".join(p.id for p in self.parts)
+        raise CourseError(f"Lab {self.name} has no part {identity!r}; it has {known}.{_turned(wanted)}")
 
     def starter_cell(self, identity: str) -> str:
         """Return the answer cell of a part as a learner first gets it."""
@@ -108,14 +109,21 @@ def lab(given: str | int) -> Lab:
         if wanted == path.name or (wanted.isdigit() and int(wanted) == int(path.name[:2])):
             return load(path)
     known = ", ".join(p.name for p in folders()) or "none yet"
-    raise CourseError(f"There is no lab {given!r}; there are: {known}.")
+    raise CourseError(f"There is no lab {given!r}; there are: {known}.{_turned(wanted)}")
+
+
+def _turned(given: str) -> str:
+    """Ask whether a part was meant whose number and letter are the other way round, as "a1"."""
+    found = re.fullmatch(r"([a-z])0?(\d+)", given)
+    return f' Did you mean "{found[2]}{found[1]}"?' if found else ""
 
 
 def of_part(identity: str) -> Lab:
     """Return the lab that a part belongs to, by the number it begins with: "1c" is in lab 01."""
     number = re.match(r"\s*0*(\d+)", str(identity))
     if number is None:
-        raise CourseError(f"{identity!r} names no part; a part is called like '1c'.")
+        hint = _turned(str(identity).strip().lower())
+        raise CourseError(f"{identity!r} names no part; a part is called like '1c'.{hint}")
     found = lab(number[1])
     found.part(identity)
     return found

@@ -11,24 +11,31 @@ from collections.abc import Iterator
 from dcplab import syntax
 
 _KNOWN = frozenset(
-    "arange cdiv clone div empty_like eq floor_divide full full_like load new_full ones_like program_id remainder store tensor "
-    "to where zeros_like".split()
+    "append arange cdiv clone contiguous div divmod empty_like enumerate eq expand flatten floor_divide full full_like len "
+    "list load logical_not long masked_fill masked_fill_ masked_select ne new_full nonzero numel ones_like program_id range "
+    "ravel remainder reshape store sub tensor to tolist view where zeros_like zip".split()
 )
+_ASKED = ("eq", "ne", "equal", "not_equal")  # comparisons that are calls
 
 
 def asks_no_sign(source: str) -> bool:
-    """Return True if the functions of a source surely never ask whether a number is negative: they ask for equality or an
-    upper bound alone, and compare with no constant."""
+    """Return True if the functions of a source surely never ask whether a number is negative: they ask whether two are equal,
+    or for an upper bound, alone, compare with no constant, and take no number for a condition."""
     nodes = list(_inside(source))
-    if any(_name(n.func) not in _KNOWN for n in nodes if isinstance(n, ast.Call)):
+    called = [n for n in nodes if isinstance(n, ast.Call)]
+    asked = [n for n in called if _name(n.func) in _ASKED]
+    if any(_name(n.func) not in _KNOWN for n in called):
         return False
     if any(isinstance(n, ast.BinOp) and not isinstance(n.op, _ARITHMETIC) for n in nodes):
         return False
     compares = [n for n in nodes if isinstance(n, ast.Compare)]
+    decides = [v for n in nodes for v in _decides(n)]
     return (
-        bool(compares)
-        and all(isinstance(op, ast.Eq | ast.Lt) for n in compares for op in n.ops)
-        and not any(map(_is_sign, compares))
+        bool(compares or asked)
+        and all(isinstance(op, ast.Eq | ast.NotEq | ast.Lt) for n in compares for op in n.ops)
+        and all(isinstance(v, ast.Compare | ast.BoolOp) for v in decides)
+        and not any(_constant(v) for n in compares for v in (n.left, *n.comparators))
+        and not any(_constant(v) for n in asked for v in n.args)
     )
 
 
@@ -68,6 +75,18 @@ def _name(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _is_sign(compare: ast.Compare) -> bool:
-    """Return True for a comparison with a constant, as ``locs == -1``."""
-    return any(isinstance(n, ast.Constant | ast.UnaryOp) for n in (compare.left, *compare.comparators))
+def _constant(node: ast.expr) -> bool:
+    """Return True for what may ask for a sign when something is compared with it, as ``locs == -1``."""
+    return isinstance(node, ast.Constant | ast.UnaryOp)
+
+
+def _decides(node: ast.AST) -> list[ast.expr]:
+    """Return the conditions of a node: a number among them is a question as well, as ``if loc + 1``."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+            return [test]
+        case ast.BoolOp(values=values):
+            return values
+        case ast.comprehension(ifs=ifs):
+            return ifs
+    return []

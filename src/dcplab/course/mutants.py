@@ -67,7 +67,17 @@ _BINDS: dict[type, int] = {  # how tightly an operator binds
 _NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _CONVERSIONS = ("to", "int", "long", "float", "clone", "clamp")
 
-_Edits = Callable[[ast.AST, tuple[str, ...]], Iterable[tuple[str, ast.AST]]]
+_Edits = Callable[[ast.AST, tuple[str, ...], ast.AST], Iterable[tuple[str, ast.AST]]]  # node, parameters, the node around it
+_DIVIDES: dict[type, str] = {ast.FloorDiv: "a division", ast.Div: "a division", ast.Mod: "a remainder"}
+_LEFT_OUT = {ast.BitAnd: "a condition", ast.Mult: "a factor", ast.Add: "a term", ast.Sub: "a term", **_DIVIDES}
+_THINGS: dict[type, str] = {
+    ast.Add: "a sum",
+    ast.Sub: "a difference",
+    ast.Mult: "a product",
+    ast.FloorDiv: "a quotient",
+    ast.Div: "a quotient",
+    ast.Mod: "a remainder",
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ class Mutant:
 
 def mutants(source: str, names: Sequence[str]) -> list[Mutant]:
     """Return all mutants by one edit inside the functions and classes ``names``. No two have the same source."""
-    return list(_mutants(source, names, lambda node, params: _edits(node)))
+    return list(_mutants(source, names, _edits))
 
 
 @lru_cache(maxsize=64)
@@ -102,7 +112,7 @@ def _mutants(source: str, names: Sequence[str], edits: _Edits) -> Iterator[Mutan
     seen, before = {text}, text.split("\n")
     for place, params in list(_places(tree, names)):
         old = place.get()
-        for edit, new in list(edits(old, params)):
+        for edit, new in list(edits(old, params, place.owner)):
             place.put(ast.copy_location(new, old))
             made = ast.unparse(ast.fix_missing_locations(tree))
             if made not in seen:
@@ -155,12 +165,12 @@ def _line(before: Sequence[str], text: str) -> str:
     return next((line.strip() for line, old in zip(text.split("\n"), before, strict=False) if line != old), "")
 
 
-def _edits(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+def _edits(node: ast.AST, params: tuple[str, ...], around: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield what may be typed for a node, each with its name."""
     match node:
-        case ast.Compare(ops=[op]) if type(op) in _OTHER:
+        case ast.Compare(ops=[op], comparators=[right]) if type(op) in _OTHER:
             for other in _OTHER[type(op)]:
-                yield _named(other, op), ast.Compare(node.left, [other()], node.comparators)
+                yield _named(other, op, right, params), ast.Compare(node.left, [other()], node.comparators)
         case ast.BoolOp(op=op):
             yield _named(_OTHER[type(op)][0], op), ast.BoolOp(_OTHER[type(op)][0](), node.values)
             for i in range(len(node.values)):
@@ -168,22 +178,24 @@ def _edits(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield "a condition left out", kept[0] if len(kept) == 1 else ast.BoolOp(op, kept)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OTHER:
             for other in _OTHER[type(op)]:
-                yield _named(other, op), ast.BinOp(left, other(), right)
-            yield from (_left_out(op, side) for side in (left, right))
+                yield _named(other, op, right, params), ast.BinOp(left, other(), right)
+            yield _left_out(op, right, params), left
+            yield "what is divided left out" if type(op) in _DIVIDES else _left_out(op, left, params), right
             if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
-                yield "two operands swapped", ast.BinOp(right, op, left)
+                yield f"the two sides of {_THINGS[type(op)]} swapped", ast.BinOp(right, op, left)
             if isinstance(op, ast.FloorDiv):
                 up = ast.UnaryOp(ast.USub(), ast.BinOp(ast.UnaryOp(ast.USub(), left), op, right))
-                yield "rounding up for rounding down", up
+                by = _quoted(right, params)
+                yield f"rounding up for rounding down{f' in a division by {by}' if by else ''}", up
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            yield f"`{value + 1}` for `{value}`", ast.Constant(value + 1)
-            yield f"`{value - 1}` for `{value}`", ast.Constant(value - 1)
+            for other in (value + 1, value - 1):
+                yield _constant(other, value, around), ast.Constant(other)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield "two branches swapped", ast.IfExp(test, orelse, body)
         case ast.Call(func=func, args=args, keywords=keywords):
             for i in range(len(args) - 1):
                 swapped = [*args[:i], args[i + 1], args[i], *args[i + 2 :]]
-                yield "two arguments swapped", ast.Call(func, swapped, keywords)
+                yield f"two arguments of `{_called(func)}` swapped", ast.Call(func, swapped, keywords)
             for keyword in keywords:
                 if keyword.arg:
                     yield f"`{keyword.arg}=` left out", ast.Call(func, args, [k for k in keywords if k is not keyword])
@@ -191,30 +203,67 @@ def _edits(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield f"`.{func.attr}()` left out", func.value
 
 
-def _left_out(op: ast.AST, kept: ast.AST) -> tuple[str, ast.AST]:
-    known: dict[type, str] = {ast.BitAnd: "a condition", ast.Mult: "a factor", ast.Add: "a term", ast.Sub: "a term"}
-    return f"{known.get(type(op), 'an operation')} left out", kept
+def _left_out(op: ast.AST, gone: ast.expr, params: tuple[str, ...]) -> str:
+    what, name = _LEFT_OUT.get(type(op), "an operation"), _quoted(gone, params)
+    if type(op) in _DIVIDES:
+        return f"{what} by {name} left out" if name else f"{what} left out"
+    return f"the {what.split()[1]} {name} left out" if name else f"{what} left out"
 
 
-def _named(new: type, old: ast.AST) -> str:
-    return f"`{_SIGNS[new]}` for `{_SIGNS[type(old)]}`"
+def _named(new: type, old: ast.AST, right: ast.expr | None = None, params: tuple[str, ...] = ()) -> str:
+    before = _quoted(right, params) if right is not None else ""
+    return f"`{_SIGNS[new]}` for `{_SIGNS[type(old)]}`{f' before {before}' if before else ''}"
 
 
-def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AST]]:
+def _constant(new: int, old: int, around: ast.AST) -> str:
+    """Name a constant by what it is for."""
+    match around:
+        case ast.keyword(arg=str(arg)):
+            return f"`{arg}={new}` for `{arg}={old}`"
+        case ast.BinOp(op=ast.Mult()):
+            return f"the factor `{new}` for `{old}`"
+        case ast.BinOp(op=op) if type(op) in _THINGS:
+            return f"`{new}` for the `{old}` of {_THINGS[type(op)]}"
+        case ast.Compare():
+            return f"`{new}` for `{old}` in a comparison"
+        case ast.Subscript() | ast.Slice() | ast.Tuple():
+            return f"`{new}` for `{old}` as an index"
+        case ast.Call(func=func):
+            return f"`{new}` for `{old}` in a call of `{_called(func)}`"
+        case ast.UnaryOp(op=ast.USub()):
+            return f"`{f'-{new}' if new else new}` for `-{old}`"
+    return f"`{new}` for `{old}`"
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+
+
+def _quoted(node: ast.expr, params: tuple[str, ...]) -> str:
+    """Quote a parameter or a number. Other names are the solution's own."""
+    known = isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in params)
+    return f"`{ast.unparse(node)}`" if known else ""
+
+
+def _thing(node: ast.expr) -> str:
+    return _THINGS[type(node.op)] if isinstance(node, ast.BinOp) else f"`{ast.unparse(node)}`"
+
+
+def _slips(node: ast.AST, params: tuple[str, ...], around: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield what else may be typed for a node of a function with these parameters."""
     match node:
         case ast.Compare(left=left, ops=[op], comparators=right) if type(op) in _TURNED:
             other = _TURNED[type(op)]
-            yield _named(other, op), ast.Compare(left, [other()], right)
+            yield _named(other, op, right[0], params), ast.Compare(left, [other()], right)
         case ast.BinOp(left=left, op=op, right=right):
             for other in _ELSE.get(type(op), ()):
-                yield _named(other, op), _joined(left, other, right)
+                yield _named(other, op, right, params), _joined(left, other, right)
             if isinstance(op, _NUMBERS):
-                yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
-                yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+                yield from _by_one(node)
                 if isinstance(op, ast.Mod | ast.FloorDiv):
-                    yield "1 added", ast.BinOp(ast.BinOp(left, ast.Add(), ast.Constant(1)), op, right)
-                    yield "1 taken away", ast.BinOp(ast.BinOp(left, ast.Sub(), ast.Constant(1)), op, right)
+                    inside = {ast.Add: "1 added before a division", ast.Sub: "1 taken away before a division"}
+                    for sign, edit in inside.items():
+                        yield edit, ast.BinOp(ast.BinOp(left, sign(), ast.Constant(1)), op, right)
                 yield from _once_more(node, params)
             yield from _without_parentheses(node)
         case ast.Name(id=name, ctx=ast.Load()) if name in params:
@@ -223,8 +272,7 @@ def _slips(node: ast.AST, params: tuple[str, ...]) -> Iterator[tuple[str, ast.AS
             if name.endswith("_ptr"):
                 return
             yield f"`-{name}` for `{name}`", ast.UnaryOp(ast.USub(), node)
-            yield "1 added", ast.BinOp(node, ast.Add(), ast.Constant(1))
-            yield "1 taken away", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+            yield from _by_one(node)
         case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES:
             yield f"`{_NAMES[name]}` for `{name}`", ast.Name(_NAMES[name], ast.Load())
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
@@ -277,11 +325,16 @@ def _once_more(node: ast.BinOp, params: tuple[str, ...]) -> Iterator[tuple[str, 
     """Yield a result with its sign turned, and one that a parameter is added to or that it multiplies or divides."""
     if any(name.endswith("_ptr") for name in params):
         return
-    yield "a sign turned", ast.UnaryOp(ast.USub(), node)
+    yield f"the sign of {_thing(node)} turned", ast.UnaryOp(ast.USub(), node)
     for name in params:
-        yield f"`{name}` added", ast.BinOp(node, ast.Add(), ast.Name(name, ast.Load()))
-        yield f"`{name}` as a factor more", ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
-        yield f"a division by `{name}` more", ast.BinOp(node, ast.FloorDiv(), ast.Name(name, ast.Load()))
+        yield f"`{name}` added to {_thing(node)}", ast.BinOp(node, ast.Add(), ast.Name(name, ast.Load()))
+        yield f"{_thing(node)} multiplied by `{name}`", ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
+        yield f"{_thing(node)} divided by `{name}`", ast.BinOp(node, ast.FloorDiv(), ast.Name(name, ast.Load()))
+
+
+def _by_one(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    yield f"1 added to {_thing(node)}", ast.BinOp(node, ast.Add(), ast.Constant(1))
+    yield f"1 taken from {_thing(node)}", ast.BinOp(node, ast.Sub(), ast.Constant(1))
 
 
 def _joined(left: ast.expr, op: type[ast.boolop | ast.operator], right: ast.expr) -> ast.expr:

@@ -102,7 +102,8 @@ def traffic(keep: bool, requests: int = 8, words: int = 150, need_sort: bool = F
             rows.append((number + 1, through, used, engine.allocator.watermark, used >= unpatched))
     lines = [
         f"[CPU, torch] C {config.size}, unpatched index-K: {unpatched} slots; "
-        f"finished requests {'stay cached' if keep else 'are freed'}" + (", need_sort" if need_sort else ""),
+        f"finished requests {'stay cached' if keep else 'are freed'}"
+        + ("; with need_sort freed pages wait until the others have been issued" if need_sort else ""),
         "",
         f"{'request':>8}{'tokens so far':>15}{'largest loc used':>18}{'largest loc held':>18}",
     ]

@@ -51,6 +51,8 @@ def observed(judgement: Judgement) -> tuple[str, Any] | None:
 def _missing(judgement: Judgement, numbers: Sequence[int], got: Sequence[Any]) -> tuple[str, Any] | None:
     """Return the argument, and its words or flags, for which None alone comes back though a value is due. Something else comes
     back for another word: it is a branch that is missing."""
+    if judgement.part.by_case:
+        return None  # a question that is not answered yet, and each is told
     value, empty = dict(zip(numbers, got, strict=True)), returned_none(judgement)
     given = {n: inputs(judgement, n) for n in numbers}
     for name in given[numbers[0]]:

@@ -105,6 +105,11 @@ def describe(case: Case | Launch, names: Sequence[str] = ()) -> str:
     return f"{case.label}: {inputs}" if case.label else inputs
 
 
+def of_part(part: Part, case: Case | Launch, names: Sequence[str] = ()) -> str:
+    """Describe a case of a part in a line. One that is a question of its own has a label that says all."""
+    return case.label if part.by_case else describe(case, names)
+
+
 def call(part: Part, case: Case | Launch, names: Sequence[str] = ()) -> str:
     """Write a case as the call that a learner could type: ``owner_rank(7, 4)``. Large tensors are described."""
     if isinstance(case, Launch):
@@ -112,7 +117,7 @@ def call(part: Part, case: Case | Launch, names: Sequence[str] = ()) -> str:
         passed = [value.name if isinstance(value, Buf) else short(value) for value in case.args]
         return f"{part.entry}[({grid})](" + ", ".join([*passed, *(f"{k}={v}" for k, v in case.constexprs.items())]) + ")"
     if part.drive:
-        return describe(case, names)
+        return of_part(part, case, names)
     given = [short(value) for value in case.args] + [f"{k}={short(value)}" for k, value in case.kwargs.items()]
     return f"{case.call or part.entry}({', '.join(given)})"
 

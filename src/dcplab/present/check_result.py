@@ -15,6 +15,7 @@ from dcplab.course.key import Key
 from dcplab.course.model import Case, CheckResult, Launch, Table
 from dcplab.course.trial import Trial
 from dcplab.judge.judgement import FAILED, Judgement
+from dcplab.judge.verdict import Verdict
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
 from dcplab.present import case_table, facts, sentences
@@ -173,7 +174,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
         second=" ".join(filter(None, [shown if first and first != shown else "", *facts.besides(j, first, names)])),
         count=f"{_count(j, 'fail')}; shown: " if len(drawn.cases) > 1 else "",
         label=case.label,
-        case=case_table.describe(case, names[j.shown.number]),
+        case=case_table.of_part(j.part, case, names[j.shown.number]),
         table=case_table.of_shown(j, names[j.shown.number]),
         question=j.wrong.asks if j.wrong else _question(j, shown),
         aside=_with_own(j, names),
@@ -300,13 +301,23 @@ def _detail(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
             return _traceback(j.refusal, j.program) + _output(j.trial)
     if j.why not in ("passed", "unjudged", "failed"):
         return ""
-    described = [case_table.describe(case, names[i])[:150] for i, case in enumerate(j.drawn.cases)]
-    pieces = ["\n".join(f"{v.number:3d}  {v.outcome:<13} {described[v.number]}" for v in j.verdicts)]
+    told = [_line(j, v, names) for v in sorted(j.verdicts, key=lambda v: (j.drawn.cases[v.number].size, v.number))]
+    pieces = ["\n".join(told)]
     if j.shown is not None and (came_from := _where_it_ended(j)):
         pieces.append(came_from)
     if output := _output(j.trial):
         pieces.append(output)
     return "\n\n".join(pieces)
+
+
+def _line(j: Judgement, verdict: Verdict, names: Sequence[Sequence[str]]) -> str:
+    """Describe a case and its outcome in a line. Where each case is a question of its own, what is wrong there is said."""
+    number, outcome = verdict.number, verdict.outcome
+    case = case_table.of_part(j.part, j.drawn.cases[number], names[number])[:150]
+    if not j.part.by_case:
+        return f"{number:3d}  {outcome:<13} {case}"
+    says = sentences.of_verdict(verdict, j.trial, names[number]) if outcome != "passed" else ""
+    return f"{outcome:<13} {says if verdict.what == 'compared' else ': '.join(filter(None, [case, says]))}"
 
 
 def _where_it_ended(judgement: Judgement) -> str:

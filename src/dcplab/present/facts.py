@@ -144,7 +144,7 @@ _MEANS = (
     (
         "Boolean value of Tensor with more than one value",
         "one-bool",
-        "A whole tensor is asked for one bool: by `if`, `and`, `or`, `not`, or by conditions without parentheses.",
+        "A whole tensor is asked for one bool: by `if`, `and`, `or`, `not`, `a < b < c`, or by conditions without parentheses.",
     ),
     ("tensors used as indices must be", "index-dtype", "An index must be an integer tensor or a mask: `.long()` makes one."),
     (
@@ -163,6 +163,18 @@ _MEANS = (
         "largest-of-none",
         "An empty tensor has no largest and no smallest entry: that case needs an answer of its own.",
     ),
+    (
+        "'int' object is not iterable",
+        "number-walked",
+        "A number is walked like a list: `.tolist()` of a tensor without axes is one.",
+    ),
+    (
+        "cannot unpack non-iterable",
+        "one-of-several",
+        "A single value comes where several are taken apart: is all returned that is asked for?",
+    ),
+    ("iteration over a 0-d tensor", "number-walked", "A tensor without axes has no entries to walk."),
+    ("dimension specified as 0 but tensor has no dimensions", "no-axes", "A tensor without axes is asked for its axis 0."),
     (
         "The size of tensor a",
         "shapes-apart",
@@ -241,12 +253,10 @@ def meaning(judgement: Judgement) -> tuple[str, str] | None:
     shown, raised = judgement.shown, judgement.refusal
     if not raised and shown is not None and shown.outcome == "crashed" and judgement.trial is not None:
         raised = judgement.trial.records.get(shown.number, {}).get("raised")
-    raised = raised or {}
-    slip = (
-        kernel_slips.of_line(judgement.program.source, raised.get("line"))
-        if raised and judgement.drawn and judgement.drawn.launches
-        else None
-    )
+    raised, slip = raised or {}, None
+    if judgement.drawn and judgement.drawn.launches:
+        source, endless = judgement.program.source, judgement.outcome == "timeout"
+        slip = kernel_slips.of_raised(source, raised) if raised else kernel_slips.of_endless(source) if endless else None
     return slip or of_raised(raised.get("message", ""))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -183,6 +184,9 @@ def of_borrowed(program: Program) -> str:
 
 
 def of_missing_name(message: str) -> str:
+    name = message.partition("'")[2].partition("'")[0]
+    if name in sys.stdlib_module_names:
+        return f"`{name}` is a module that no cell of yours imports."
     return f"{message.rstrip('.')}: if a cell of yours defines it, run and save that cell first."
 
 
