@@ -26,15 +26,18 @@ from dcplab.present import check_result
 from dcplab.present.display import Shown
 from dcplab.present.table import columns, to_html
 from dcplab.sandbox import pool
+from dcplab.viz.figures import answer
 
 __all__ = ["check", "explain", "hint", "mine", "predict", "progress", "reset", "run", "start"]
 
 
 class Checked(Shown):
-    """A check's result as a notebook displays it. ``result`` is its CheckResult, whose fields are attributes here too."""
+    """A check's result as a notebook displays it, with its picture open or closed (``shown``). ``result`` is its CheckResult,
+    whose fields are attributes here too."""
 
-    def __init__(self, result: CheckResult):
-        super().__init__(check_result.text(result), check_result.as_html(result))
+    def __init__(self, result: CheckResult, shown: bool = False):
+        picture = answer.in_card(result.cells, shown)
+        super().__init__(check_result.text(result), check_result.as_html(result, picture))
         self.result = result
 
     def __getattr__(self, name: str) -> Any:
@@ -75,10 +78,11 @@ def check(part: str, seed: int | None = None) -> Checked | float:
     result = _judge(lab, part, seed)
     saved()
     result = check_result.placed(result, _judged(notebook, lab.part(part)))
+    shown = result.outcome != "passed" or _fell_short(lab, result.part)
     progress_file.record(result)
     if says := _of_other_cases(result):
         print(says)
-    return _present(result)
+    return _present(result, shown)
 
 
 def hint(part: str, tier: int | None = None) -> Shown:
@@ -277,7 +281,13 @@ def _of_other_cases(result: CheckResult) -> str:
     return f"This answer is about seed {result.case_seed}{whose}. Your own cases are those of seed {own}."
 
 
-def _present(result: CheckResult) -> Checked | float:
+def _fell_short(lab: catalog.Lab, part: str) -> bool:
+    """Return True if the part was tried before and never passed: an answer that passes at once needs no picture."""
+    known = progress_file.part(lab.name, part)
+    return bool(known.get("attempts")) and known.get("best", 0) < lab.part(part).points
+
+
+def _present(result: CheckResult, shown: bool) -> Checked | float:
     """Return the value of a check cell. nbgrader scores a cell by its value and its errors, so the value depends on who runs
     it."""
     who = settings.graded_by_nbgrader()
@@ -287,7 +297,7 @@ def _present(result: CheckResult) -> Checked | float:
         return float(result.points)
     if who == "validate" and result.outcome != "passed":
         raise AssertionError(result.message.partition("\n")[0])
-    return Checked(result)
+    return Checked(result, shown)
 
 
 def _shell() -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplab.course.cases import again
-from dcplab.course.model import Part, Prediction
+from dcplab.course.model import Part, Prediction, Shows
 
 from .shared import mapping_cases, mapping_rows
 
@@ -29,4 +29,5 @@ PART = Part(
         because="Locs 8, 9, 10, 11 go to ranks 0, 1, 2, 3. Ten is two past a multiple of four.",
         choices=("0", "1", "2", "3"),
     ),
+    picture=Shows("rank", {"loc": "number"}),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplab.course.cases import again
-from dcplab.course.model import Part, Prediction
+from dcplab.course.model import Part, Prediction, Shows
 
 from .shared import mapping_cases, mapping_rows
 
@@ -28,4 +28,5 @@ PART = Part(
         because="Rank 1 owns locs 1, 5, 9 and 13. Three of them come before 13, and the first one is in row 0.",
         choices=("1", "3", "4", "13"),
     ),
+    picture=Shows("number", {"loc": "loc"}),
 )

@@ -8,7 +8,7 @@ import torch
 
 from dcplab.course import luck
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 
 from .shared import LOC_HEADER, edge_locs, entries_that_differ, flat, owner_and_row, strided
@@ -66,4 +66,5 @@ PART = Part(
         choices=("[0, 1, 2, 2]", "[-1, -1, 8, -1]", "[-1, -1, 2, -1]", "[2]"),
     ),
     but=_but,
+    picture=Shows("row", {"locs": "loc"}),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 
 from .shared import edge_locs, entries_that_differ, flat, strided
@@ -57,4 +57,5 @@ PART = Part(
         ),
         choices=("-4", "-1", "3", "7"),
     ),
+    picture=Shows("loc", {"rows": "row"}),
 )

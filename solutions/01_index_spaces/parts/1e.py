@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 
 from .shared import entries_that_differ
@@ -51,4 +51,5 @@ PART = Part(
         because="The allocator counts in pages of P * D = 8 locs: page 0 is locs 0..7, page 1 starts at 8.",
         choices=("1", "4", "8", "16"),
     ),
+    picture=Shows("loc"),
 )

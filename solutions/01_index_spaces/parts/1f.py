@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
 
@@ -78,4 +78,5 @@ PART = Part(
         "page 5. On rank 0 they are pages 1 and 5 too.",
         choices=("[2, 3, 10]", "[2, 10]", "[1, 5]", "[1, 1, 5]"),
     ),
+    picture=Shows(given={"locs": "loc"}, named={"index-K pages": "index-K page", "c-KV pages": "c-KV page"}),
 )

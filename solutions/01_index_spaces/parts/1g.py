@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 
 from .shared import entries_that_differ
@@ -82,4 +82,5 @@ PART = Part(
         because="Nobody clears a row when a request ends. Only seq_lens says where a request stops.",
         choices=("its next two tokens", "left over from an older request", "padding", "token ids"),
     ),
+    picture=Shows("loc", {"req_to_token": "loc", "req_pool_indices": "number", "seq_lens": "number"}),
 )

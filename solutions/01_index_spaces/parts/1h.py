@@ -8,7 +8,7 @@ import torch
 
 from dcplab.course import luck
 from dcplab.course.cases import again
-from dcplab.course.model import Buf, Launch, Part, Prediction, Table
+from dcplab.course.model import Buf, Launch, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 
 from .shared import LOC_HEADER, UNWRITTEN, edge_locs, entries_that_differ, owner_and_row
@@ -101,4 +101,5 @@ PART = Part(
         choices=("-1", "0", "1", "7"),
     ),
     but=_but,
+    picture=Shows("row", {"locs": "loc"}),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again
-from dcplab.course.model import Buf, Launch, Part, Prediction, Table
+from dcplab.course.model import Buf, Launch, Part, Prediction, Shows, Table, Unit
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
 
@@ -118,6 +118,17 @@ def _write_rows(case: Launch, got: Any, expected: Any) -> Table:
     return Table(header, tuple(rows), f"{caption}{len(places)} of {right.numel()} bytes differ.")
 
 
+def _units(launch: Launch) -> dict[str, list[Unit]]:
+    """One cell a key and one a scale, page by page of index-K."""
+    size, dim = launch.constexprs["PAGE_SIZE"], launch.constexprs["DIM"]
+    found: list[Unit] = []
+    for page in range(len(launch.buffers["buf"])):
+        start = page * size * (dim + 4)
+        found += [(start + slot * dim, dim, f"{page * size + slot} key") for slot in range(size)]
+        found += [(start + size * dim + slot * 4, 4, f"{page * size + slot} scale") for slot in range(size)]
+    return {"buf": found}
+
+
 PART = Part(
     id="2h",
     entry="write_index_k_kernel",
@@ -147,4 +158,5 @@ PART = Part(
         because="First all keys, 64 * 128 = 8,192 bytes, then the scales: slot 1's is the second, 4 bytes further.",
         choices=("132", "260", "8192", "8196"),
     ),
+    picture=Shows("content", {"key": "content", "scale": "number", "loc": "number"}, units=_units),
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from dcplab.course.cases import again
-from dcplab.course.model import Launch, Part, Prediction
+from dcplab.course.model import Launch, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import batch_locs, distinct_values, low_locs, own_write, write_launch, write_oracle, write_rows
+from .shared import batch_locs, distinct_values, low_locs, own_write, pool_units, write_launch, write_oracle, write_rows
 
 
 def _write_cases(draw: Draw) -> list[Launch]:
@@ -76,4 +76,5 @@ PART = Part(
         ),
         choices=("row 4", "rows 4 and 0", "rows 8 and 0", "row 4, twice"),
     ),
+    picture=Shows("content", {"src": "content", "loc": "loc"}, units=pool_units),
 )

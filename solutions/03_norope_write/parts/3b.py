@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
 
@@ -89,4 +89,5 @@ PART = Part(
         because="The last rank takes -1 for its own, and row -1 of a tensor is its last. On the other ranks all is well.",
         choices=("nothing", "it overwrites rank 3's row 0", "it overwrites rank 3's last row", "an IndexError on rank 3"),
     ),
+    picture=Shows("content", {"src": "content", "locs": "loc"}),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.values import short
 
@@ -110,4 +110,5 @@ PART = Part(
             "[2, 0, -1, -1], count 4",
         ),
     ),
+    picture=Shows(given={"topk_locs": "loc"}, named={"rows": "row", "counts": "number"}),
 )

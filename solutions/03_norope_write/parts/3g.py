@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from dcplab.course.cases import again
-from dcplab.course.model import Launch, Part, Prediction
+from dcplab.course.model import Launch, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import GAP, UNWRITTEN, batch_locs, low_locs, own_write, write_launch, write_oracle, write_rows
+from .shared import GAP, UNWRITTEN, batch_locs, low_locs, own_write, pool_units, write_launch, write_oracle, write_rows
 
 FP8 = torch.float8_e4m3fn
 
@@ -90,4 +90,5 @@ PART = Part(
         because="32 is 0.9 away, 30 is 1.1 away. Rounding to nearest takes 32, although that is the next power of two.",
         choices=("16", "30", "31", "32"),
     ),
+    picture=Shows("content", {"src": "content", "loc": "loc"}, units=pool_units),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.model import Buf, Launch, Table
+from dcplab.course.model import Buf, Launch, Table, Unit
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
 
@@ -78,6 +78,17 @@ def own_write(src, locs, dcp_rank: int, dcp_size: int, rows: int, block: int = 4
     made = write_launch("yours", 0, src, locs, range(rows), dcp_rank, dcp_size, block, pool=pool)
     kv = made.buffers["kv"].reshape(rows, src.shape[1])
     return Launch(**{**vars(made), "buffers": {**made.buffers, "kv": kv}})
+
+
+def pool_units(launch: Launch) -> dict[str, list[Unit]]:
+    """One cell a row of the pool and of the batch. What lies between rows belongs to the row before it."""
+    n, kv_stride, src_stride = launch.args[3:]
+    last = launch.buffers["kv"].numel()
+    rows = range(0, last, kv_stride)
+    return {
+        "kv": [(start, min(kv_stride, last - start), str(i)) for i, start in enumerate(rows)],
+        "src": [(i * src_stride, launch.constexprs["DIM"], str(i)) for i in range(n)],
+    }
 
 
 def write_oracle(buffers: dict[str, torch.Tensor], launch: Launch) -> dict[str, torch.Tensor]:

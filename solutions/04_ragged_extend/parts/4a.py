@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, as_column, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
 from dcplab.present.values import short
@@ -104,4 +104,5 @@ PART = Part(
         ),
         choices=("[4, 5]", "[4, 5, 8]", "[16, 20, 32]", "[0, 1, 2]"),
     ),
+    picture=Shows("row", {"prefix_lens": "number", "prefix_locs": "loc"}),
 )

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, as_column, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
 
@@ -97,4 +97,5 @@ PART = Part(
         ),
         choices=("2", "3", "5", "6"),
     ),
+    picture=Shows("token", {"shards": "token"}),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, as_column, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
 
@@ -72,4 +72,5 @@ PART = Part(
         because="Before it come the first request's two old tokens and its new one. In [p0 p1 e0 e1] it would be 2.",
         choices=("2", "3", "4", "5"),
     ),
+    picture=Shows("token", {"prefix": "token", "extend": "token"}),
 )

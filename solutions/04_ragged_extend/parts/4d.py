@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, as_column, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
 from dcplab.present.values import short
@@ -100,4 +100,5 @@ PART = Part(
         because="Request 1 begins at 3. Added to the padding as well, it would give 2: the last token of request 0.",
         choices=("[3, 0, -1]", "[6, 3, 2]", "[6, 3, -1]", "[10, 7, -1]"),
     ),
+    picture=Shows("number", {"req_to_token": "number", "cu_seqlens_k": "number", "req_of_row": "number", "topk_pos": "number"}),
 )

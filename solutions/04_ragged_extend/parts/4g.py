@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again
-from dcplab.course.model import Buf, Launch, Part, Prediction, Table
+from dcplab.course.model import Buf, Launch, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import different
 
@@ -141,4 +141,5 @@ PART = Part(
         ),
         choices=("2", "4", "5", "6"),
     ),
+    picture=Shows("token", {"prefix": "token", "extend": "token"}),
 )

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from dcplab.course.cells import Cells
     from dcplab.course.seeded import Draw
 
 OUTCOMES = ("passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error")
@@ -102,6 +103,24 @@ class Prediction:
     choices: tuple[str, ...] = ()
 
 
+Unit = tuple[int, int, str]  # first element, how many, what it is called
+
+
+@dataclass(frozen=True)
+class Shows:
+    """What a picture of a part's results shows: the space of each result, and of each argument (or buffer) that stands above.
+
+    Spaces are "loc", "rank", "row", "index-K page", "c-KV page", "token" (rows that begin with request and position), "content"
+    (named by what it equals elsewhere) and "number". ``named``: the results of a tuple, each with its space.
+    ``units(launch)``: what is one cell of a launch's buffer, where it is neither one element nor one row of two dimensions.
+    """
+
+    result: str = "number"
+    given: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
+    units: Callable[[Launch], Mapping[str, Sequence[Unit]]] | None = None
+
+
 @dataclass(frozen=True)
 class Part:
     """One part of a lab, as its author describes it in ``solutions/NN_name/parts/ID.py``.
@@ -126,6 +145,7 @@ class Part:
     value.
     ``but(source)`` reads a passing answer. It returns a sentence on what is right in it by luck, which begins with "But", or
     None.
+    ``picture``: what the picture under a check shows. None: there is no picture.
     ``timeout_s``: seconds that an answer has for all cases, processor time and sleep together. A GPU doubles them.
     """
 
@@ -152,6 +172,7 @@ class Part:
     also: tuple[str, ...] = ()
     seed_of: Callable[[Any], Any] | None = None
     but: Callable[[str], str | None] | None = None
+    picture: Shows | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -204,6 +225,7 @@ class CheckResult:
     busy: bool = False  # the machine was: not judged, or judged without a name; worth another try
     odd: tuple[str, ...] = ()  # sentences on what a grader should look at, though it costs no points
     lacks: tuple[str, ...] = ()  # pieces of the walls that the answer ran without (`sandbox.pool.lacks`)
+    cells: Cells | None = None  # a small case in a picture: given, come back, right
 
     def to_json(self) -> dict[str, Any]:
         """Return all fields as plain data: the record that ``check --json`` prints."""

@@ -16,6 +16,7 @@ class Trial:
     ``pool.Run``).
 
     A record holds ``returned`` or ``written`` (by buffer or argument), or ``raised``. ``events``: accesses to forbidden memory.
+    ``accesses``: of a small launch in the interpreter, which program read or wrote which elements (`access_record`).
     ``doubts``: ``(kind, dtype)`` of operations that the interpreter computes wrongly. ``too_large``: set if the result is too
     large to send.
     """

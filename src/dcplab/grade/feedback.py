@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from dcplab.course.catalog import Lab
+from dcplab.course.cells import Cells
 from dcplab.course.model import OUTCOMES, CheckResult, Table
 from dcplab.present import check_result
 from dcplab.present.page import fill, html
 from dcplab.present.table import to_html
+from dcplab.viz.figures import answer
 
 LIST = ("student", "lab", "status", "points")
 KINDS = OUTCOMES
@@ -24,7 +26,8 @@ def page(row: Mapping) -> str:
     """Return the feedback for a row (as JSON gives it). Each part shows the same result as a check in the notebook."""
     # Show the file's name without its folders: they are the grader's, and a learner reads this page.
     about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {PurePath(row['path']).name}."]
-    cards = [check_result.as_html(_result(part)) for part in row["parts"]]
+    results = [_result(part) for part in row["parts"]]
+    cards = [check_result.as_html(found, answer.in_card(found.cells, found.outcome != "passed")) for found in results]
     title = f"{row['lab'] or 'No lab'}: {_points(row)}"
     return str(fill("feedback.html", title=title, about=about, cards=cards, lists=()))
 
@@ -75,7 +78,8 @@ def file_name(path: str) -> str:
 
 def _result(part: Mapping) -> CheckResult:
     table = part["table"] and Table(part["table"]["header"], part["table"]["rows"], part["table"]["caption"])
-    return CheckResult(**{**part, "table": table})
+    cells = Cells.of_json(part["cells"]) if part.get("cells") else None
+    return CheckResult(**{**part, "table": table, "cells": cells})
 
 
 def _points(of: Mapping) -> str:

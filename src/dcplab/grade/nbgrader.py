@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from markupsafe import Markup
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.api import Gradebook
@@ -27,6 +28,7 @@ from dcplab.grade.slices import Parts
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result
 from dcplab.reference import References
+from dcplab.viz.figures import answer
 
 SEED = fresh_seed()  # one for each run of `nbgrader autograde`, as in `dcplab grade`
 KEPT = References()
@@ -86,7 +88,13 @@ class StaticGrades(NbGraderPreprocessor):
                 raise CourseError(f"{key.part.id} was not judged: the machine is busy. Run autograde again.")
             worth = float(cell.metadata.nbgrader["points"])
             share = result.points / result.max_points
-            cell.outputs = [_stream(check_result.text(result)), _result(worth if share == 1 else min(worth, worth * share))]
+            picture = answer.in_card(result.cells, result.outcome != "passed")
+            shown = [_drawing(picture)] if picture else []
+            cell.outputs = [
+                _stream(check_result.text(result)),
+                *shown,
+                _result(worth if share == 1 else min(worth, worth * share)),
+            ]
         return nb, resources
 
 
@@ -111,6 +119,10 @@ def _metadata(name: str, worth: Mapping, solutions: set, source: tuple) -> dict:
 
 def _stream(text: str) -> NotebookNode:
     return new_output("stream", name="stdout", text=text + "\n")  # never stderr: nbgrader takes it for a failure
+
+
+def _drawing(picture: Markup) -> NotebookNode:
+    return new_output("display_data", data={"text/html": str(picture), "text/plain": "A picture of the answer."})
 
 
 def _result(points: float) -> NotebookNode:

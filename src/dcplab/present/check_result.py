@@ -18,7 +18,7 @@ from dcplab.judge.judgement import FAILED, Judgement
 from dcplab.judge.verdict import Verdict
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
-from dcplab.present import case_table, facts, sentences
+from dcplab.present import answer_cells, case_table, facts, sentences
 from dcplab.present.page import fill
 from dcplab.present.strangers import printable
 from dcplab.present.table import columns, to_html
@@ -74,6 +74,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, 
         busy=judgement.why == "busy" or judgement.nameless,
         lacks=tuple(lacks),
         odd=() if judgement.vouched else (sentences.NOT_VOUCHED,),
+        cells=answer_cells.of_judged(judgement),
     )
 
 
@@ -364,9 +365,9 @@ def text(found: CheckResult) -> str:
     return found.message
 
 
-def as_html(found: CheckResult) -> Markup:
+def as_html(found: CheckResult, picture: Markup | None = None) -> Markup:
     """Format a result for a notebook. Colours come from the theme; a word and a mark give the outcome, and the border repeats
-    it."""
+    it. ``picture``: of the result's ``cells``, which `viz` draws."""
     first, rest = _first(found.message)
     rest, _, small = rest.rpartition("\n")[0].rpartition("\n")  # the last line repeats the heading
     above, below, grid = rest, "", Markup()
@@ -383,6 +384,7 @@ def as_html(found: CheckResult) -> Markup:
         first=first,
         above=above,
         grid=grid,
+        picture=picture or "",
         below=below,
         small=small,
     )

@@ -28,6 +28,7 @@ import torch
 
 from dcplab import codec, ended
 from dcplab.sandbox import audit_hook, compiled_kernels, kept_modules, passed_over
+from dcplab.sandbox.kernels import access_record
 from dcplab.sandbox.kernels.bounds_guard import Guard, guarded
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
@@ -144,7 +145,9 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     were = {name: codec.tensor_bytes(t) for name, t in buffers.items()}
     on_gpu = job["mode"] == "gpu"
     arena = CanaryBuffers(buffers, "cuda" if on_gpu else "cpu")
-    guard = None if on_gpu else Guard(arena.views)
+    drawable = access_record.small([t.numel() for t in buffers.values()], case["grid"])
+    accesses = access_record.AccessRecord() if drawable and not on_gpu else None
+    guard = None if on_gpu else Guard(arena.views, accesses=accesses)
     args, wholes, record, doubts = [], {}, {}, []
     for kind, value, dtype, before in codec.decode(case["args"]):
         if kind == "value":
@@ -180,11 +183,15 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     for name, view in after.items():
         if name not in case["writes"] and codec.tensor_bytes(view) != were[name]:
             events.append({"kind": "changed", "argument": name})
-    return record | {
-        "written": {name: after[name] for name in case["writes"]},
-        "events": events,
-        "doubts": list(doubts),
-    }
+    return (
+        record
+        | {
+            "written": {name: after[name] for name in case["writes"]},
+            "events": events,
+            "doubts": list(doubts),
+        }
+        | ({"accesses": accesses.done()} if accesses else {})
+    )
 
 
 def _compile(kernel: Any, case: Mapping, path: Path) -> dict:

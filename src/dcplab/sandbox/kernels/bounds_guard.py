@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from dcplab.sandbox.kernels.access_record import AccessRecord
+
 SPACE = 1 << 52
 KEPT = 32  # reports kept for a run: a person needs one, telling two answers apart needs several
 
@@ -36,12 +38,12 @@ Lanes = tuple[np.ndarray, np.ndarray]
 
 
 class Guard:
-    """Knows the buffers that a kernel may touch, and notes all other accesses (``events``)."""
+    """Knows the buffers that a kernel may touch, and notes all other accesses (``events``). ``accesses``: notes all of them."""
 
-    def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record"):
+    def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record", accesses: AccessRecord | None = None):
         if mode not in ("record", "raise"):
             raise ValueError(f"mode is {mode!r}; it must be 'record' or 'raise'")
-        self.mode, self.events = mode, list[dict[str, Any]]()
+        self.mode, self.events, self.accesses = mode, list[dict[str, Any]](), accesses
         self.names = list(buffers)
         self.tensors = list(buffers.values())
         if bad := [n for n, t in buffers.items() if not t.is_contiguous() or t.device.type != "cpu"]:
@@ -74,7 +76,10 @@ class Guard:
         sizes = self.sizes[i]
         inside = (sizes >= nbytes) & (offset <= np.maximum(sizes, nbytes) - np.uint64(nbytes))
         absent = seen + self.missing[i] - self.starts[i] < self.missing[i]  # in the larger buffer, before this end of it
-        bad = np.asarray(mask, dtype=bool) & ~inside & ~absent
+        active = np.asarray(mask, dtype=bool)
+        if self.accesses is not None:
+            self._note(op, program, seen[active].ravel(), i[active].ravel(), nbytes)
+        bad = active & ~inside & ~absent
         if bad.any():
             self._report(op, program, seen[bad].ravel(), i[bad].ravel())
         return offset + self.real[i], inside
@@ -83,6 +88,12 @@ class Guard:
         """Return the buffer whose space holds an address. A space reaches half its width to each side of its start."""
         nearest = (addresses + np.uint64(SPACE // 2)) // np.uint64(SPACE)
         return np.clip(nearest.astype(np.int64) - 1, 0, len(self.names) - 1)
+
+    def _note(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray, nbytes: int) -> None:
+        for i in np.unique(which):
+            width = self.tensors[i].element_size()
+            elements = (addresses[which == i] - self.starts[i]).astype(np.int64) // width  # below the start: negative
+            self.accesses.note(op, self.names[i], program, elements, max(1, nbytes // width))
 
     def _report(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray) -> None:
         for i in np.unique(which):

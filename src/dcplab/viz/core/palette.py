@@ -55,7 +55,12 @@ STYLES: dict[str, Style] = {
     "notice": Style("#f3d98b"),
 }
 LINES = {"journey": ("#d6336c", 3.0), "thread": (GREY, 1.2), "limit": ("#d6336c", 2.0)}
-MARKS = {"selected": ("#d6336c", 3.5, ""), "last": (GREY, 3.0, "dash"), "due": ("#d6336c", 3.0, "dash")}
+MARKS = {
+    "selected": ("#d6336c", 3.5, ""),
+    "last": (GREY, 3.0, "dash"),
+    "due": ("#d6336c", 3.0, "dash"),
+    "wrong": ("#e03131", 3.0, ""),
+}
 
 
 def owner_style(rank: int) -> str:

@@ -15,9 +15,9 @@ from dcplab.present.page import html
 from dcplab.viz.core.scene import Box, Scene, text_width
 from dcplab.viz.core.svg import to_svg
 
+IMAGE = '<img src="data:image/svg+xml;base64,{}" alt="{}" width="{}" style="max-width:100%">'
 FIGURE = (
-    '<figure class="dcplab-picture" style="margin:0"><img src="data:image/svg+xml;base64,{}" alt="{}" width="{}" '
-    'style="max-width:100%"><figcaption><b>{}.</b> {}</figcaption>'
+    '<figure class="dcplab-picture" style="margin:0">{}<figcaption><b>{}.</b> {}</figcaption>'
     "<details><summary>The same as a table</summary>{}</details></figure>"
 )
 
@@ -36,6 +36,7 @@ class Picture:
     scene: Scene
     table: Table
     more: tuple[Table, ...] = ()
+    says: str = ""  # the text alternative, where the title alone does not tell what there is to see
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -43,7 +44,13 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        return to_svg(self.scene, self.title)
+        return to_svg(self.scene, self.title, says=self.says)
+
+    @property
+    def image(self) -> Markup:
+        """The picture as an ``img`` that carries it."""
+        data = base64.b64encode(self.svg.encode()).decode()
+        return html(IMAGE, data, self.says or self.title, self.scene.width)
 
     @property
     def text(self) -> str:
@@ -51,8 +58,7 @@ class Picture:
 
     @property
     def html(self) -> Markup:
-        image = base64.b64encode(self.svg.encode()).decode()
-        return html(FIGURE, image, self.title, self.scene.width, self.title, self.caption, tables.every(self.tables))
+        return html(FIGURE, self.image, self.title, self.caption, tables.every(self.tables))
 
     def figure(self):
         """Return the picture as a plotly ``Figure``."""

@@ -22,7 +22,8 @@ Place = tuple[float, float, float, float]  # x, y, width, height
 class Box:
     """A filled rectangle. ``sub`` is a second, smaller line of text. ``loc`` makes the box selectable.
 
-    ``mark`` is an outline: "selected", "last" (the last legal loc), "due" (the place where something belongs), or "" for none.
+    ``mark`` is an outline: "selected", "last" (the last legal loc), "due" (the place where something belongs),
+    "wrong" (with a cross on it), or "" for none.
     """
 
     x: float

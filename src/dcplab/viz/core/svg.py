@@ -24,14 +24,15 @@ _PATHS = {  # pattern -> its path in a tile of 8 by 8
 }
 
 
-def to_svg(scene: Scene, title: str, prefix: str = "dcp", live: bool = False) -> str:
-    """Return the scene as one SVG document. A screen reader reads ``title``. ``prefix``: of its ids, if a page holds several.
-    ``live``: its cells can be chosen (``data-loc``), and tell more under the mouse."""
+def to_svg(scene: Scene, title: str, prefix: str = "dcp", live: bool = False, says: str = "") -> str:
+    """Return the scene as one SVG document. A screen reader reads ``title``, and ``says`` if there is more to tell. ``prefix``:
+    of its ids, if a page holds several. ``live``: its cells can be chosen (``data-loc``), and tell more under the mouse."""
     w, h = scene.width, scene.height
     used = sorted({b.style for b in scene.boxes if STYLES[b.style].pattern})
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img">',
         f"<title>{escape(title)}</title>",
+        f"<desc>{escape(says)}</desc>" if says else "",
         f"<defs>{''.join(_pattern(name, prefix) for name in used)}</defs>" if used else "",
         *(_line(line) for line in scene.lines if line.style == "thread"),
         *(f'<g fill="{_fill(name, prefix)}">{rects}</g>' for name, rects in _grouped((b.style, _rect(b)) for b in scene.boxes)),
@@ -41,6 +42,7 @@ def to_svg(scene: Scene, title: str, prefix: str = "dcp", live: bool = False) ->
         "</g>",
         *(_line(line) for line in scene.lines if line.style == "journey"),
         *(_outline(box) for box in scene.boxes if box.mark),
+        *(_cross(box) for box in scene.boxes if box.mark == "wrong"),
         *(_target(box) for box in scene.boxes if live and (box.loc is not None or box.hover)),
         "</svg>",
     ]
@@ -76,6 +78,15 @@ def _outline(box: Box) -> str:
     return (
         f'<rect x="{box.x - 1:g}" y="{box.y - 1:g}" width="{box.w + 2:g}" height="{box.h + 2:g}" rx="4" fill="none" '
         f'stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
+    )
+
+
+def _cross(box: Box) -> str:
+    """A cross in a disc on the corner of a wrong cell: it is told by form, not by the colour of its outline alone."""
+    x, y = box.x + box.w - 1, box.y + 1
+    arms = f"M{x - 3:g} {y - 3:g}l6 6m0-6l-6 6"
+    return (
+        f'<circle cx="{x:g}" cy="{y:g}" r="6.5" fill="{MARKS["wrong"][0]}"/><path d="{arms}" stroke="#fff" stroke-width="2"/>'
     )
 
 

@@ -1,0 +1,163 @@
+"""Turns one small case of a judged answer into cells: what was given, what came back, what is right. `viz` draws them.
+
+The values are a stranger's, so whatever cannot be put into cells makes no picture; the card's table still has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from dcplab.course.cells import Cell, Cells, Strip
+from dcplab.course.model import Case, Launch, Shows
+from dcplab.judge.judgement import Judgement
+from dcplab.judge.verdict import in_order, outcome_of
+from dcplab.present import memory_cells
+from dcplab.present.value_cells import VECTORS, Frame, cell, filled
+
+MOST_CELLS = 240  # of a picture
+SEVERAL = 4  # entries of a result that show more than one number does
+
+
+def of_judged(judgement: Judgement) -> Cells | None:
+    """Return the picture of a small case of an answer that ran: one that fails, if any does. None if there is none to draw."""
+    if judgement.part.picture is None or judgement.why not in ("passed", "failed"):
+        return None
+    for number in _order(judgement):
+        case, expected = judgement.drawn.cases[number], judgement.expected[number]
+        record = judgement.trial.records.get(number, {})
+        names = judgement.key.argument_names(case)
+        try:
+            made = draw(judgement.part.picture, case, names, expected, outcome_of(case, record), _accesses(judgement, number))
+        except Exception:  # a value that no picture expects
+            continue
+        if made is not None:
+            return made
+    return None
+
+
+def draw(
+    shows: Shows, case: Case | Launch, names: Sequence[str], expected: Any, got: Any, accesses: Sequence[Any] = ()
+) -> Cells | None:
+    """Draw one case. ``got``: what came back or was written, None if nothing did. ``accesses``: as `memory_cells` has them.
+    None if it is too large."""
+    if getattr(case, "raises", None):
+        return None
+    if isinstance(case, Launch):
+        groups = memory_cells.groups(shows, case, expected, got, accesses)
+        sizes: Mapping[str, Any] = case.constexprs
+        what = f"grid {case.grid[0] if len(case.grid) == 1 else case.grid}"
+    else:
+        sizes = {**{names[i]: value for i, value in enumerate(case.args) if i < len(names)}, **case.kwargs}
+        groups, what = _case_groups(shows, case, sizes, expected, got), ""
+    if groups is None or not 0 < sum(len(strip.cells) for group in groups for strip in group) <= MOST_CELLS:
+        return None
+    plain = [f"{name} {value}" for name, value in sizes.items() if type(value) in (int, str)]
+    said = ", ".join(filter(None, [*plain, what]))
+    made = Cells(f"{case.label[:1].upper()}{case.label[1:]}", f"{said}. " if said else "", tuple(groups))
+    return replace(made, caption=f"{made.caption}{_says(made, got)}")
+
+
+def _says(made: Cells, got: Any) -> str:
+    if got is None:
+        return "Nothing came back, so its cells are empty."
+    if not (wrong := len(made.wrong)):
+        return "Every value here is right."
+    return f"{wrong} cell{'s are' if wrong > 1 else ' is'} not right: outlined, with the right value after ✓."
+
+
+def _order(judgement: Judgement) -> list[int]:
+    """Return the numbers of the cases that may be drawn, best first: one that fails, of several entries, small."""
+    verdicts, cases = judgement.verdicts, judgement.drawn.cases
+    ran = [v for v in verdicts if v.outcome != "not_run"]
+    chosen = in_order([v for v in ran if v.outcome == "passed"] if judgement.outcome == "passed" else ran, cases)
+    chosen = [v for v in chosen if judgement.outcome == "passed" or v.number in judgement.failing]
+    return sorted((v.number for v in chosen), key=lambda n: not _tells(cases[n], judgement.expected[n]))
+
+
+def _tells(case: Case | Launch, expected: Any) -> bool:
+    if isinstance(case, Launch):
+        return math.prod(case.grid) > 1
+    first = expected[0] if isinstance(expected, tuple) and expected else expected
+    return (isinstance(first, torch.Tensor) and first.numel() >= SEVERAL) or isinstance(expected, dict)
+
+
+def _accesses(judgement: Judgement, number: int) -> Sequence[Any]:
+    for trial in (judgement.trial, judgement.trial.watched):
+        if trial and (seen := trial.records.get(number, {}).get("accesses")):
+            return seen
+    return ()
+
+
+def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: Any, got: Any) -> list | None:
+    known = {}
+    for name, space in shows.given.items():
+        if space == "content" and isinstance(given.get(name), torch.Tensor):
+            known |= {tuple(row): f"{name} {i}" for i, row in enumerate(given[name].double().tolist())}
+    frame = Frame.of(given.get("dcp_size"), given.get("dcp_rank"), known)
+    above: list[tuple[str, list[Cell]]] = []
+    for name, space in shows.given.items():
+        if name not in given or (case.writes and name == list(given)[case.writes[0]]):
+            continue
+        lines = _lines(name, space, given[name])
+        if lines is None:
+            return None
+        above += [(label, [cell(space, entry, frame) for entry in line]) for label, line in lines]
+    results = _results(shows, case, given, expected, got)
+    below: list[tuple[str, list[Cell]]] = []
+    for label, space, right, mine, before in results:
+        asked, came, was = (_lines(label, space, value) for value in (right, mine, before))
+        if asked is None:
+            return None
+        came = came if came is not None and len(came) == len(asked) else None
+        for i, (name, line) in enumerate(asked):
+            old = was[i][1] if was else ()
+            if case.writes:
+                above.append((name, [Cell(str(k), "header") for k in range(len(line))]))
+            below.append((name, filled(space, line, None if came is None else came[i][1], frame, old)))
+    return _paired(above, below)
+
+
+def _results(shows: Shows, case: Case, given: Mapping[str, Any], expected: Any, got: Any) -> list[tuple]:
+    """Return (label, space, right, yours, before) of each result."""
+    if case.writes:
+        place = case.writes[0]
+        name = list(given)[place]
+        return [(f"your {name}", shows.result, expected[place], (got or {}).get(place), given[name])]
+    if shows.named:
+        mine = got if isinstance(got, tuple | list) and len(got) == len(shows.named) else [None] * len(shows.named)
+        return [(f"your {n}", s, e, g, None) for (n, s), e, g in zip(shows.named.items(), expected, mine, strict=True)]
+    return [("yours", shows.result, expected, got, None)]
+
+
+def _paired(above: list, below: list) -> list[tuple[Strip, ...]]:
+    """Put each result under the given strip that it has a cell for, if there is one; the others stand above."""
+    same = [i for i, (_, line) in enumerate(above) if len(line) == len(below[0][1])]
+    same = same[-1:] if len(below) == 1 else same
+    if [len(above[i][1]) for i in same] != [len(line) for _, line in below[: len(same)]]:
+        same = []
+    strips = [(Strip(label, tuple(line)),) for i, (label, line) in enumerate(above) if i not in same]
+    for k, (label, line) in enumerate(below):
+        head = (Strip(above[same[k]][0], tuple(above[same[k]][1])),) if k < len(same) else ()
+        strips.append((*head, Strip(label, tuple(line))))
+    return strips
+
+
+def _lines(label: str, space: str, value: Any) -> list[tuple[str, list]] | None:
+    """Take a value apart: lines of entries, each with its label. None if it is no such value."""
+    if type(value) is int:
+        return [(label, [value])]
+    if type(value) is list and all(type(v) is int for v in value):
+        return [(label, value)]
+    if not isinstance(value, torch.Tensor) or value.numel() > 16 * MOST_CELLS:
+        return None
+    deep = value.dim() - (space in VECTORS and value.dim() > 1)
+    if deep <= 1:
+        return [(label, value.tolist() if deep else [value.item()])]
+    if deep > 2:
+        return None
+    return [(f"{label} {i}", line) for i, line in enumerate(value.tolist())]

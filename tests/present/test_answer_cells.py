@@ -1,0 +1,134 @@
+"""Pictures of answers as data: which cells hold what came back, which are wrong, and what a program touched."""
+
+import dataclasses
+import json
+
+import pytest
+import torch
+
+from dcplab.course.cells import Cells
+from dcplab.course.model import Buf, Case, Launch, Shows
+from dcplab.present import answer_cells
+
+ROWS = Shows("row", {"locs": "loc"})
+LOCALIZE = Case((torch.tensor([0, 5, 8, -1]), 0, 4), label="rank 0")
+NAMES = ("locs", "dcp_rank", "dcp_size")
+
+
+def texts(strip):
+    return [cell.text for cell in strip.cells]
+
+
+def rights(strip):
+    return [cell.right for cell in strip.cells]
+
+
+def test_what_came_back_stands_under_what_was_given():
+    made = answer_cells.draw(ROWS, LOCALIZE, NAMES, torch.tensor([0, -1, 2, -1]), torch.tensor([0, 1, 2, -1]))
+    ((given, yours),) = made.groups
+    assert (given.label, yours.label) == ("locs", "yours")
+    assert [(c.text, c.sub, c.style) for c in given.cells] == [
+        ("0", "r0", "owner0"),
+        ("5", "r1", "owner1"),
+        ("8", "r0", "owner0"),
+        ("-1", "pad", "quiet"),
+    ]
+    assert texts(yours) == ["0", "1", "2", "-1"] and rights(yours) == [None, "-1", None, None]
+    assert made.wrong == [("yours", 1, yours.cells[1])]
+    assert made.caption == "dcp_rank 0, dcp_size 4. 1 cell is not right: outlined, with the right value after ✓."
+
+
+def test_nothing_that_came_back_is_the_question_and_no_right_value():
+    made = answer_cells.draw(ROWS, LOCALIZE, NAMES, torch.tensor([0, -1, 2, -1]), None)
+    yours = made.groups[-1][-1]
+    assert texts(yours) == [""] * 4 and rights(yours) == [None] * 4
+    assert "Nothing came back" in made.caption
+
+
+@pytest.mark.parametrize(
+    ("got", "held", "right"),
+    [
+        ([0, -1], ["0", "-1", "nothing", "nothing"], [None, None, "2", "-1"]),
+        ([0, -1, 2, -1, 7], ["0", "-1", "2", "-1", "7"], [None] * 4 + ["nothing"]),
+    ],
+)
+def test_too_few_and_too_many_entries_are_seen(got, held, right):
+    made = answer_cells.draw(ROWS, LOCALIZE, NAMES, torch.tensor([0, -1, 2, -1]), torch.tensor(got))
+    assert (texts(made.groups[-1][-1]), rights(made.groups[-1][-1])) == (held, right)
+
+
+def test_two_results_have_a_line_each():
+    shows = Shows(given={"locs": "loc"}, named={"index-K pages": "index-K page", "c-KV pages": "c-KV page"})
+    case = Case((torch.arange(8, 16), 4, 2))
+    made = answer_cells.draw(
+        shows,
+        case,
+        ("locs", "page_size", "dcp_size"),
+        (torch.tensor([2, 3]), torch.tensor([1])),
+        (torch.tensor([2, 3]), torch.tensor([2])),
+    )
+    assert [(strip.label, texts(strip)) for group in made.groups[1:] for strip in group] == [
+        ("your index-K pages", ["2", "3"]),
+        ("your c-KV pages", ["2"]),
+    ]
+    assert [cell.right for *_, cell in made.wrong] == ["1"]
+
+
+def test_rows_of_tokens_carry_request_and_position():
+    side = torch.tensor([[0, 0, 41], [1, 2, 57]])
+    made = answer_cells.draw(Shows("token", {"prefix": "token"}), Case((side,)), ("prefix",), side, side.flip(0))
+    assert texts(made.groups[-1][-1]) == ["B2", "A0"] and rights(made.groups[-1][-1]) == ["A0", "B2"]
+
+
+def test_a_number_too_long_or_a_case_too_large_has_no_picture():
+    with pytest.raises(ValueError, match="too long"):
+        answer_cells.draw(ROWS, Case((torch.tensor([2**40]), 0, 4)), NAMES, torch.tensor([2**38]), None)
+    many = torch.arange(400)
+    assert answer_cells.draw(ROWS, Case((many, 0, 4)), NAMES, many, many) is None
+
+
+LOCS, UNWRITTEN = torch.tensor([8, 5, 4]), torch.full((3,), -7777)
+LAUNCH = Launch(
+    buffers={"locs": LOCS, "rows": UNWRITTEN},
+    args=(Buf("locs"), Buf("rows"), 3),
+    grid=(2,),
+    constexprs={"DCP_RANK": 0, "DCP_SIZE": 4, "BLOCK": 2},
+    writes=("rows",),
+)
+
+
+def drawn(written, accesses):
+    return answer_cells.draw(ROWS, LAUNCH, (), {"rows": torch.tensor([2, -1, 1])}, {"rows": written}, accesses)
+
+
+def test_a_launch_shows_which_program_touched_which_cell():
+    seen = [("r", "locs", (0, 0, 0), [(0, 2)]), ("w", "rows", (0, 0, 0), [(0, 2)]), ("r", "locs", (1, 0, 0), [(2, 2)])]
+    locs, rows = drawn(torch.tensor([2, -1, -7777]), seen).groups
+    assert [strip.label for strip in locs] == ["locs", "program 0", "program 1", "holds"]
+    assert [texts(strip) for strip in locs] == [
+        ["0", "1", "2", "past it"],
+        ["read", "read", "", ""],
+        ["", "", "read", "read"],
+        ["8", "5", "4", ""],
+    ]
+    assert rights(locs[2]) == [None, None, None, ""]  # a read past the end is wrong, and nothing would be right there
+    assert [texts(strip) for strip in rows] == [["0", "1", "2"], ["write", "write", ""], ["2", "-1", "not written"]]
+    assert rights(rows[-1]) == [None, None, "1"]
+
+
+def test_a_kernel_that_stores_nothing_is_seen_to():
+    rows = drawn(UNWRITTEN, [("r", "locs", (0,), [(0, 3)])]).groups[-1]
+    assert [strip.label for strip in rows] == ["rows", "yours"]
+    assert texts(rows[-1]) == ["not written"] * 3
+
+
+def test_many_programs_share_one_line():
+    case = dataclasses.replace(LAUNCH, grid=(6,))
+    seen = [("w", "rows", (p,), [(p % 3, 1)]) for p in range(6)]
+    made = answer_cells.draw(ROWS, case, (), {"rows": UNWRITTEN}, {"rows": UNWRITTEN}, seen)
+    assert texts(made.groups[-1][1]) == ["0 3", "1 4", "2 5"]
+
+
+def test_it_goes_through_json():
+    made = drawn(torch.tensor([2, -1, 3]), ())
+    assert Cells.of_json(json.loads(json.dumps(dataclasses.asdict(made)))) == made

@@ -1,0 +1,87 @@
+"""The picture of an answer, drawn: wrong cells are told by form and in words, and it stays small."""
+
+import base64
+import re
+
+import pytest
+
+from dcplab import checking
+from dcplab.course import catalog
+from dcplab.course.cells import Cell, Cells, Strip
+from dcplab.notebook.extract import extract
+from dcplab.viz.figures import answer
+
+from .test_drawing import check_boxes
+
+WRONG = Cells(
+    "Two locs",
+    "dcp_size 4. 1 cell is not right: outlined, with the right value after ✓.",
+    ((Strip("loc", (Cell("5"), Cell("6"))), Strip("yours", (Cell("r1", "owner1"), Cell("r9", "quiet", right="r2")))),),
+)
+
+
+def test_a_wrong_cell_has_an_outline_a_cross_and_the_right_value():
+    picture = answer.answer(WRONG)
+    (wrong,) = [box for box in picture.scene.boxes if box.mark]
+    assert (wrong.text, wrong.sub, wrong.mark) == ("r9", "✓ r2", "wrong")
+    assert picture.svg.count("<circle") == 1
+    check_boxes(picture.scene)
+
+
+def test_the_words_beside_it_tell_the_same():
+    picture = answer.answer(WRONG)
+    says = f"Two locs. {WRONG.caption} Not right: yours, place 1: r9, right is r2."
+    assert f"<desc>{says}</desc>" in picture.svg and f'alt="{says}"' in picture.image
+    assert picture.table.rows == (
+        ("loc", "0", "5", "5"),
+        ("loc", "1", "6", "6"),
+        ("yours", "0", "r1", "r1"),
+        ("yours", "1", "r9", "r2"),
+    )
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_in_a_card_it_is_open_or_closed(shown):
+    assert ("<details open" in answer.in_card(WRONG, shown)) == shown
+    assert answer.in_card(None, shown) == ""
+
+
+def test_what_an_answer_says_is_no_markup():
+    held = Cells("<b>", "<i>", ((Strip("yours", (Cell("<script>", "no such style", right="&"),)),),))
+    card = answer.in_card(held, True)
+    svg = base64.b64decode(re.search('base64,([^"]*)', card)[1]).decode()
+    assert "<script>" not in svg + card and "<b>" not in card and "<i>" not in card
+
+
+STORES_NOTHING = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    loc = tl.load(locs_ptr + i, mask=i < n, other=-1)
+"""
+
+
+@pytest.mark.slow
+def test_a_checked_kernel_is_drawn_from_what_it_touched():
+    key = catalog.of_part("1h").key("1h")
+    found = checking.check(key, extract([STORES_NOTHING], "localize_page_table_kernel"), seed=1, mode="cpu")
+    locs, rows = found.cells.groups
+    assert {cell.text for cell in locs[1].cells} == {"read"}
+    assert [strip.label for strip in rows] == ["rows", "yours"]
+    assert {cell.text for cell in rows[-1].cells} == {"not written"} and len(found.cells.wrong) == len(rows[-1].cells)
+    assert len(answer.in_card(found.cells, True)) < 60_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["1a", "1f", "3b", "4b"])
+def test_every_wrong_answer_of_these_banks_that_gives_values_has_a_picture_of_its_mistake(part):
+    key = catalog.of_part(part).key(part)
+    wrong = [(w, program) for w, program in key.bank("wrong")][:4]
+    assert wrong
+    for w, program in wrong:
+        found = checking.check(key, program, seed=2, mode="cpu")
+        assert found.cells is not None and found.cells.wrong, w.id
+        assert len(answer.in_card(found.cells, True)) < 60_000
