@@ -80,6 +80,17 @@ def test_rows_of_tokens_carry_request_and_position():
     assert texts(made.groups[-1][-1]) == ["B2", "A0"] and rights(made.groups[-1][-1]) == ["A0", "B2"]
 
 
+def test_memory_that_is_written_has_its_places_above_it():
+    src, pool = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.full((3, 2), 7.0)
+    right, mine = pool.clone(), pool.clone()
+    right[2], mine[0] = src[1], src[1]
+    case = Case((pool, src), writes=(0,))
+    made = answer_cells.draw(Shows("content", {"src": "content"}), case, ("kv", "src"), {0: right}, {0: mine})
+    places, yours = made.groups[-1]
+    assert texts(places) == ["0", "1", "2"] and texts(yours) == ["src 1", "", "not written"]
+    assert rights(yours) == ["as before", None, "src 1"]
+
+
 def test_a_number_too_long_or_a_case_too_large_has_no_picture():
     with pytest.raises(ValueError, match="too long"):
         answer_cells.draw(ROWS, Case((torch.tensor([2**40]), 0, 4)), NAMES, torch.tensor([2**38]), None)

@@ -7,17 +7,16 @@ import pytest
 
 from dcplab import checking
 from dcplab.course import catalog
-from dcplab.course.cells import Cell, Cells, Strip
+from dcplab.course.cells import Cells, DrawnCell, Strip
 from dcplab.notebook.extract import extract
 from dcplab.viz.figures import answer
 
 from .test_drawing import check_boxes
 
-WRONG = Cells(
-    "Two locs",
-    "dcp_size 4. 1 cell is not right: outlined, with the right value after ✓.",
-    ((Strip("loc", (Cell("5"), Cell("6"))), Strip("yours", (Cell("r1", "owner1"), Cell("r9", "quiet", right="r2")))),),
-)
+GIVEN = Strip("loc", (DrawnCell("5"), DrawnCell("6")))
+YOURS = Strip("yours", (DrawnCell("r1", "owner1"), DrawnCell("r9", "quiet", right="r2")))
+CAPTION = "dcp_size 4. 1 cell is not right: outlined, with the right value after ✓."
+WRONG = Cells("Two locs", CAPTION, ((GIVEN, YOURS),))
 
 
 def test_a_wrong_cell_has_an_outline_a_cross_and_the_right_value():
@@ -47,7 +46,7 @@ def test_in_a_card_it_is_open_or_closed(shown):
 
 
 def test_what_an_answer_says_is_no_markup():
-    held = Cells("<b>", "<i>", ((Strip("yours", (Cell("<script>", "no such style", right="&"),)),),))
+    held = Cells("<b>", "<i>", ((Strip("yours", (DrawnCell("<script>", "no such style", right="&"),)),),))
     card = answer.in_card(held, True)
     svg = base64.b64decode(re.search('base64,([^"]*)', card)[1]).decode()
     assert "<script>" not in svg + card and "<b>" not in card and "<i>" not in card

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Cell:
+class DrawnCell:
     """One cell. ``style`` is a name of `viz.core.palette`. ``right``: what should be there, if the cell is wrong; else None."""
 
     text: str
@@ -22,7 +22,7 @@ class Strip:
     """A line of cells under one label."""
 
     label: str
-    cells: tuple[Cell, ...]
+    cells: tuple[DrawnCell, ...]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Cells:
     groups: tuple[tuple[Strip, ...], ...]
 
     @property
-    def wrong(self) -> list[tuple[str, int, Cell]]:
+    def wrong(self) -> list[tuple[str, int, DrawnCell]]:
         """Return each wrong cell with its strip's label and its place there."""
         lines = (strip for group in self.groups for strip in group)
         return [(strip.label, i, cell) for strip in lines for i, cell in enumerate(strip.cells) if cell.right is not None]
@@ -43,7 +43,7 @@ class Cells:
     def of_json(cls, data: Mapping[str, Any]) -> Cells:
         """Return the picture that ``dataclasses.asdict`` took apart."""
         groups = (
-            tuple(Strip(strip["label"], tuple(Cell(**cell) for cell in strip["cells"])) for strip in group)
+            tuple(Strip(strip["label"], tuple(DrawnCell(**cell) for cell in strip["cells"])) for strip in group)
             for group in data["groups"]
         )
         return cls(data["title"], data["caption"], tuple(groups))

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cells import Cell, Cells, Strip
+from dcplab.course.cells import Cells, DrawnCell, Strip
 from dcplab.course.model import Case, Launch, Shows
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.verdict import in_order, outcome_of
@@ -99,7 +99,7 @@ def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: A
         if space == "content" and isinstance(given.get(name), torch.Tensor):
             known |= {tuple(row): f"{name} {i}" for i, row in enumerate(given[name].double().tolist())}
     frame = Frame.of(given.get("dcp_size"), given.get("dcp_rank"), known)
-    above: list[tuple[str, list[Cell]]] = []
+    above: list[tuple[str, list[DrawnCell]]] = []
     for name, space in shows.given.items():
         if name not in given or (case.writes and name == list(given)[case.writes[0]]):
             continue
@@ -108,7 +108,7 @@ def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: A
             return None
         above += [(label, [cell(space, entry, frame) for entry in line]) for label, line in lines]
     results = _results(shows, case, given, expected, got)
-    below: list[tuple[str, list[Cell]]] = []
+    below: list[tuple[str, list[DrawnCell]]] = []
     for label, space, right, mine, before in results:
         asked, came, was = (_lines(label, space, value) for value in (right, mine, before))
         if asked is None:
@@ -117,7 +117,7 @@ def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: A
         for i, (name, line) in enumerate(asked):
             old = was[i][1] if was else ()
             if case.writes:
-                above.append((name, [Cell(str(k), "header") for k in range(len(line))]))
+                above.append((name, [DrawnCell(str(k), "header") for k in range(len(line))]))
             below.append((name, filled(space, line, None if came is None else came[i][1], frame, old)))
     return _paired(above, below)
 

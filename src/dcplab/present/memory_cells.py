@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cells import Cell, Strip
+from dcplab.course.cells import DrawnCell, Strip
 from dcplab.course.model import Launch, Shows, Unit
 from dcplab.present.value_cells import BLANK, VECTORS, Frame, cell, filled
 
@@ -42,7 +42,7 @@ def groups(
         shown = [*sides[:1] * bool(sides[0]), *cells, *sides[1:] * bool(sides[1])]
         extra = [BLANK] * bool(sides[0]), [BLANK] * bool(sides[1])
         here = [program for program in programs if (name, program) in seen]
-        lines = [Strip(name, tuple(Cell(label, "header") for *_, label in shown))]
+        lines = [Strip(name, tuple(DrawnCell(label, "header") for *_, label in shown))]
         lines += _matrix(shown, seen, name, here, size) if len(here) <= MATRIX else [_line(shown, seen, name, here)]
         lines += [Strip("yours" if name in case.writes else "holds", (*extra[0], *holds, *extra[1]))]
         found.append(tuple(lines))
@@ -108,7 +108,7 @@ def _matrix(shown: Sequence[Unit], seen: Mapping, name: str, here: Sequence[Prog
     for i, program in enumerate(here):
         did = [(unit, WORDS.get(_touched(seen[name, program], unit), "")) for unit in shown]
         cells = (
-            Cell(word, f"request{i % 4}" if word else "yes", right="" if word and not 0 <= unit[0] < size else None)
+            DrawnCell(word, f"request{i % 4}" if word else "yes", right="" if word and not 0 <= unit[0] < size else None)
             for unit, word in did
         )
         lines.append(Strip(_program(program), tuple(cells)))
@@ -119,7 +119,7 @@ def _line(shown: Sequence[Unit], seen: Mapping, name: str, here: Sequence[Progra
     """One line for all programs: whose they are that touched each cell."""
     which = [[program for program in here if _touched(seen[name, program], unit)] for unit in shown]
     texts = [" ".join(_number(p) for p in those[:3]) + (" ..." if len(those) > 3 else "") for those in which]
-    return Strip("programs", tuple(Cell(text, "request0" if text else "yes") for text in texts))
+    return Strip("programs", tuple(DrawnCell(text, "request0" if text else "yes") for text in texts))
 
 
 def _program(program: Program) -> str:

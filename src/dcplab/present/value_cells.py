@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
-from dcplab.course.cells import Cell
+from dcplab.course.cells import DrawnCell
 
 LARGEST = 99_999  # a number of more digits makes its cells too wide
-BLANK = Cell("", "unused")
+BLANK = DrawnCell("", "unused")
 VECTORS = ("token", "content")  # spaces in which an entry is a row of numbers
 
 
@@ -32,7 +32,7 @@ class Frame:
         return cls(size if type(size) is int else 0, rank if type(rank) is int else -1, known)
 
 
-def filled(space: str, right: Sequence, mine: Sequence | None, frame: Frame, before: Sequence = ()) -> list[Cell]:
+def filled(space: str, right: Sequence, mine: Sequence | None, frame: Frame, before: Sequence = ()) -> list[DrawnCell]:
     """Make the cells of a result. A wrong one says what is right. ``before``: what was there, where memory is written."""
     if mine is None:
         return [BLANK] * len(right)
@@ -40,7 +40,7 @@ def filled(space: str, right: Sequence, mine: Sequence | None, frame: Frame, bef
     found = []
     for i, (here, asked) in enumerate(zip_longest(mine, right, fillvalue=none)):
         old = before[i] if i < len(before) else none
-        held = Cell("nothing", "unused") if here is none else _written(space, here, old, frame)
+        held = DrawnCell("nothing", "unused") if here is none else _written(space, here, old, frame)
         if here is none or asked is none or not _equal(here, asked):
             due = "nothing" if asked is none else _written(space, asked, old, frame).text or "as before"
             same = due if held.text != due else f"{due} alone"
@@ -49,7 +49,7 @@ def filled(space: str, right: Sequence, mine: Sequence | None, frame: Frame, bef
     return found
 
 
-def _written(space: str, entry: Any, old: Any, frame: Frame) -> Cell:
+def _written(space: str, entry: Any, old: Any, frame: Frame) -> DrawnCell:
     return BLANK if _equal(entry, old) else cell(space, entry, frame)
 
 
@@ -59,42 +59,42 @@ def _equal(a: Any, b: Any) -> bool:
     return a == b or (a != a and b != b)
 
 
-def cell(space: str, entry: Any, frame: Frame) -> Cell:
+def cell(space: str, entry: Any, frame: Frame) -> DrawnCell:
     """Make the cell of one entry of a space. Raises ValueError for a number too long to draw."""
     if isinstance(entry, list):
         return _row(space, entry, frame)
     if isinstance(entry, float) and not entry.is_integer():
-        return Cell(f"{entry:.4g}")
+        return DrawnCell(f"{entry:.4g}")
     if isinstance(entry, float):
         entry = int(entry)
     if abs(entry) > LARGEST:
         raise ValueError(f"{entry} is too long for a cell")
     match space:
         case "loc" if entry < 0:
-            return Cell(str(entry), "quiet", "pad")
+            return DrawnCell(str(entry), "quiet", "pad")
         case "loc" if frame.dcp_size:
             owner = entry % frame.dcp_size
-            return Cell(str(entry), f"owner{owner}", f"r{owner}")
+            return DrawnCell(str(entry), f"owner{owner}", f"r{owner}")
         case "rank":
-            return Cell(f"r{entry}", f"owner{entry}" if 0 <= entry < frame.dcp_size else "quiet")
+            return DrawnCell(f"r{entry}", f"owner{entry}" if 0 <= entry < frame.dcp_size else "quiet")
         case "row" if entry < 0:
-            return Cell(str(entry), "quiet")
+            return DrawnCell(str(entry), "quiet")
         case "row" if frame.dcp_rank >= 0:
-            return Cell(str(entry), f"owner{frame.dcp_rank}")
+            return DrawnCell(str(entry), f"owner{frame.dcp_rank}")
         case "index-K page":
-            return Cell(str(entry), "index_k")
+            return DrawnCell(str(entry), "index_k")
         case "c-KV page":
-            return Cell(str(entry), "page")
-    return Cell(str(entry))
+            return DrawnCell(str(entry), "page")
+    return DrawnCell(str(entry))
 
 
-def _row(space: str, row: list, frame: Frame) -> Cell:
+def _row(space: str, row: list, frame: Frame) -> DrawnCell:
     if space == "content":
         whole = tuple(map(float, row))
         name = next((frame.known[whole[:n]] for n in frame.lengths if whole[:n] in frame.known), None)
-        return Cell(name) if name else Cell("other values", "quiet")
+        return DrawnCell(name) if name else DrawnCell("other values", "quiet")
     while row and isinstance(row[0], list):
         row = row[0]
     if len(row) < 2 or any(v != v or v < 0 or v != int(v) for v in row[:2]) or row[0] > 25:
-        return Cell("no token", "quiet")
-    return Cell(f"{chr(65 + int(row[0]))}{int(row[1])}", f"request{int(row[0])}")
+        return DrawnCell("no token", "quiet")
+    return DrawnCell(f"{chr(65 + int(row[0]))}{int(row[1])}", f"request{int(row[0])}")

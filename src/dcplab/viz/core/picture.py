@@ -36,7 +36,7 @@ class Picture:
     scene: Scene
     table: Table
     more: tuple[Table, ...] = ()
-    says: str = ""  # the text alternative, where the title alone does not tell what there is to see
+    alt: str = ""  # the text alternative, where the title alone does not tell what there is to see
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -44,13 +44,13 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        return to_svg(self.scene, self.title, says=self.says)
+        return to_svg(self.scene, self.title, says=self.alt)
 
     @property
     def image(self) -> Markup:
         """The picture as an ``img`` that carries it."""
         data = base64.b64encode(self.svg.encode()).decode()
-        return html(IMAGE, data, self.says or self.title, self.scene.width)
+        return html(IMAGE, data, self.alt or self.title, self.scene.width)
 
     @property
     def text(self) -> str:

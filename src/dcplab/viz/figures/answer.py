@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from dcplab.course.cells import Cell, Cells, Strip
+from dcplab.course.cells import Cells, DrawnCell, Strip
 from dcplab.course.model import Table
 from dcplab.present.page import html
 from dcplab.viz.core.palette import STYLES, owner_style, request_style
@@ -48,7 +48,7 @@ def answer(cells: Cells) -> Picture:
         cells.caption,
         Scene(tuple(boxes)),
         Table(("line", "place", "holds", "right"), tuple(rows)),
-        says=said(cells),
+        alt=said(cells),
     )
 
 
@@ -89,12 +89,12 @@ def _group(boxes: list[Box], group: tuple[Strip, ...], y: float, label: float) -
     return y
 
 
-def _box(x: float, y: float, width: float, height: float, cell: Cell) -> Box:
+def _box(x: float, y: float, width: float, height: float, cell: DrawnCell) -> Box:
     mark = "wrong" if cell.right is not None else ""
     return Box(x, y, width, height, _style(cell.style), cell.text, _sub(cell), mark)
 
 
-def _sub(cell: Cell) -> str:
+def _sub(cell: DrawnCell) -> str:
     return f"✓ {cell.right}" if cell.right else cell.sub
 
 

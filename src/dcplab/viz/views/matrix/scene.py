@@ -139,6 +139,5 @@ def picture(state: MatrixState) -> Matrix:
         f"{sentence(state)} {legend(state)}",
         scene(state),
         Table(header, rows),
-        (),
-        surprises(state),
+        surprises=surprises(state),
     )
