@@ -17,7 +17,7 @@ from dcplab.course.model import Case, Launch, Shows
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.verdict import in_order, outcome_of
 from dcplab.present import memory_cells
-from dcplab.present.value_cells import VECTORS, Frame, cell, filled
+from dcplab.present.value_cells import VECTORS, Surroundings, cell, filled
 
 MOST_CELLS = 240  # of a picture
 SEVERAL = 4  # entries of a result that show more than one number does
@@ -98,7 +98,7 @@ def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: A
     for name, space in shows.given.items():
         if space == "content" and isinstance(given.get(name), torch.Tensor):
             known |= {tuple(row): f"{name} {i}" for i, row in enumerate(given[name].double().tolist())}
-    frame = Frame.of(given.get("dcp_size"), given.get("dcp_rank"), known)
+    around = Surroundings.of(given.get("dcp_size"), given.get("dcp_rank"), known)
     above: list[tuple[str, list[DrawnCell]]] = []
     for name, space in shows.given.items():
         if name not in given or (case.writes and name == list(given)[case.writes[0]]):
@@ -106,7 +106,7 @@ def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: A
         lines = _lines(name, space, given[name])
         if lines is None:
             return None
-        above += [(label, [cell(space, entry, frame) for entry in line]) for label, line in lines]
+        above += [(label, [cell(space, entry, around) for entry in line]) for label, line in lines]
     results = _results(shows, case, given, expected, got)
     below: list[tuple[str, list[DrawnCell]]] = []
     for label, space, right, mine, before in results:
@@ -118,7 +118,7 @@ def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: A
             old = was[i][1] if was else ()
             if case.writes:
                 above.append((name, [DrawnCell(str(k), "header") for k in range(len(line))]))
-            below.append((name, filled(space, line, None if came is None else came[i][1], frame, old)))
+            below.append((name, filled(space, line, None if came is None else came[i][1], around, old)))
     return _paired(above, below)
 
 

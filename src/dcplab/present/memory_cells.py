@@ -9,7 +9,7 @@ import torch
 
 from dcplab.course.cells import DrawnCell, Strip
 from dcplab.course.model import Launch, Shows, Unit
-from dcplab.present.value_cells import BLANK, VECTORS, Frame, cell, filled
+from dcplab.present.value_cells import BLANK, VECTORS, Surroundings, cell, filled
 
 Access = tuple[str, str, Sequence[int], Sequence[Sequence[int]]]  # "r" or "w", buffer, program, (first element, how many) each
 
@@ -23,7 +23,7 @@ def groups(
 ) -> list[tuple[Strip, ...]]:
     """Return the strips of each buffer that is shown: its cells' names, the programs that touched them, what it holds."""
     units = {name: _units(buffer) for name, buffer in case.buffers.items()} | dict(shows.units(case) if shows.units else {})
-    frame = Frame.of(case.constexprs.get("DCP_SIZE"), case.constexprs.get("DCP_RANK"), _known(case, units))
+    around = Surroundings.of(case.constexprs.get("DCP_SIZE"), case.constexprs.get("DCP_RANK"), _known(case, units))
     seen = _seen(accesses, len(case.grid))
     programs = sorted({program for _, program in seen})
     found = []
@@ -34,9 +34,9 @@ def groups(
         if name in case.writes:
             mine = got.get(name) if isinstance(got, dict) else None
             came = _entries(mine, cells, space) if _like(mine, case.buffers[name]) else None
-            holds = filled(space, _entries(expected[name], cells, space), came, frame, before)
+            holds = filled(space, _entries(expected[name], cells, space), came, around, before)
         else:
-            holds = [cell(space, entry, frame) for entry in before]
+            holds = [cell(space, entry, around) for entry in before]
         size = case.buffers[name].numel()
         sides = _outside(seen, name, size)
         shown = [*sides[:1] * bool(sides[0]), *cells, *sides[1:] * bool(sides[1])]

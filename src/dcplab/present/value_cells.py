@@ -15,7 +15,7 @@ VECTORS = ("token", "content")  # spaces in which an entry is a row of numbers
 
 
 @dataclass(frozen=True)
-class Frame:
+class Surroundings:
     """What the cells of a case are coloured by: its sizes, and names for rows of numbers by what they equal (``known``)."""
 
     dcp_size: int = 0
@@ -28,11 +28,11 @@ class Frame:
         return sorted(set(map(len, self.known)), reverse=True)
 
     @classmethod
-    def of(cls, size: Any, rank: Any, known: Mapping[tuple[float, ...], str]) -> Frame:
+    def of(cls, size: Any, rank: Any, known: Mapping[tuple[float, ...], str]) -> Surroundings:
         return cls(size if type(size) is int else 0, rank if type(rank) is int else -1, known)
 
 
-def filled(space: str, right: Sequence, mine: Sequence | None, frame: Frame, before: Sequence = ()) -> list[DrawnCell]:
+def filled(space: str, right: Sequence, mine: Sequence | None, around: Surroundings, before: Sequence = ()) -> list[DrawnCell]:
     """Make the cells of a result. A wrong one says what is right. ``before``: what was there, where memory is written."""
     if mine is None:
         return [BLANK] * len(right)
@@ -40,17 +40,17 @@ def filled(space: str, right: Sequence, mine: Sequence | None, frame: Frame, bef
     found = []
     for i, (here, asked) in enumerate(zip_longest(mine, right, fillvalue=none)):
         old = before[i] if i < len(before) else none
-        held = DrawnCell("nothing", "unused") if here is none else _written(space, here, old, frame)
+        held = DrawnCell("nothing", "unused") if here is none else _written(space, here, old, around)
         if here is none or asked is none or not _equal(here, asked):
-            due = "nothing" if asked is none else _written(space, asked, old, frame).text or "as before"
+            due = "nothing" if asked is none else _written(space, asked, old, around).text or "as before"
             same = due if held.text != due else f"{due} alone"
             held = replace(held, text=held.text or "not written", right=same)
         found.append(held)
     return found
 
 
-def _written(space: str, entry: Any, old: Any, frame: Frame) -> DrawnCell:
-    return BLANK if _equal(entry, old) else cell(space, entry, frame)
+def _written(space: str, entry: Any, old: Any, around: Surroundings) -> DrawnCell:
+    return BLANK if _equal(entry, old) else cell(space, entry, around)
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -59,10 +59,10 @@ def _equal(a: Any, b: Any) -> bool:
     return a == b or (a != a and b != b)
 
 
-def cell(space: str, entry: Any, frame: Frame) -> DrawnCell:
+def cell(space: str, entry: Any, around: Surroundings) -> DrawnCell:
     """Make the cell of one entry of a space. Raises ValueError for a number too long to draw."""
     if isinstance(entry, list):
-        return _row(space, entry, frame)
+        return _row(space, entry, around)
     if isinstance(entry, float) and not entry.is_integer():
         return DrawnCell(f"{entry:.4g}")
     if isinstance(entry, float):
@@ -72,15 +72,15 @@ def cell(space: str, entry: Any, frame: Frame) -> DrawnCell:
     match space:
         case "loc" if entry < 0:
             return DrawnCell(str(entry), "quiet", "pad")
-        case "loc" if frame.dcp_size:
-            owner = entry % frame.dcp_size
+        case "loc" if around.dcp_size:
+            owner = entry % around.dcp_size
             return DrawnCell(str(entry), f"owner{owner}", f"r{owner}")
         case "rank":
-            return DrawnCell(f"r{entry}", f"owner{entry}" if 0 <= entry < frame.dcp_size else "quiet")
+            return DrawnCell(f"r{entry}", f"owner{entry}" if 0 <= entry < around.dcp_size else "quiet")
         case "row" if entry < 0:
             return DrawnCell(str(entry), "quiet")
-        case "row" if frame.dcp_rank >= 0:
-            return DrawnCell(str(entry), f"owner{frame.dcp_rank}")
+        case "row" if around.dcp_rank >= 0:
+            return DrawnCell(str(entry), f"owner{around.dcp_rank}")
         case "index-K page":
             return DrawnCell(str(entry), "index_k")
         case "c-KV page":
@@ -88,10 +88,10 @@ def cell(space: str, entry: Any, frame: Frame) -> DrawnCell:
     return DrawnCell(str(entry))
 
 
-def _row(space: str, row: list, frame: Frame) -> DrawnCell:
+def _row(space: str, row: list, around: Surroundings) -> DrawnCell:
     if space == "content":
         whole = tuple(map(float, row))
-        name = next((frame.known[whole[:n]] for n in frame.lengths if whole[:n] in frame.known), None)
+        name = next((around.known[whole[:n]] for n in around.lengths if whole[:n] in around.known), None)
         return DrawnCell(name) if name else DrawnCell("other values", "quiet")
     while row and isinstance(row[0], list):
         row = row[0]
