@@ -21,6 +21,7 @@ from packaging.specifiers import SpecifierSet
 
 from dcplab import ended, mode, paths
 from dcplab.mode import Mode
+from dcplab.present.table import columns
 from dcplab.sandbox import pool
 from dcplab.sandbox.walls import landlock
 
@@ -181,8 +182,7 @@ def available_memory() -> int:
 
 
 def report(here: Mode, findings: list[Finding]) -> str:
-    width = max(len(finding.name) for finding in findings)
-    rows = [f"  {'ok' if f.ok else 'NO':<3} {f.name:<{width}}  {f.detail}" for f in findings]
+    rows = [f"  {row}" for row in columns([("ok" if f.ok else "NO", f.name, f.detail) for f in findings])]
     lost = [f"  {f.name}: {f.lost or f.detail}" for f in findings if not f.ok]
     return "\n".join(
         [
