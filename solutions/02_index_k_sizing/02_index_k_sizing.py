@@ -34,6 +34,12 @@ from dcplab.engine.allocator import PagedAllocator
 lab.start("02")
 
 # %% [markdown]
+# Five questions on what came before, half a minute each. Skip them if you like: nothing is graded, and nothing is kept.
+
+# %%
+lab.recall("02")
+
+# %% [markdown]
 # ## First, see it happen
 #
 # This is the engine of the course: an allocator, a prefix cache, two ranks with real c-KV and index-K, and a model of two

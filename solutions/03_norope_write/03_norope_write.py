@@ -26,6 +26,12 @@ from dcplab.demos import norope
 lab.start("03")
 
 # %% [markdown]
+# Five questions on what came before, half a minute each. Skip them if you like: nothing is graded, and nothing is kept.
+
+# %%
+lab.recall("03")
+
+# %% [markdown]
 # ## A test that passes
 #
 # Four ranks, and none of the patches. A note stands early in a long prompt, and the question at the end asks for it: the

@@ -31,6 +31,12 @@ from dcplab.demos.server import replay
 lab.start("04")
 
 # %% [markdown]
+# Five questions on what came before, half a minute each. Skip them if you like: nothing is graded, and nothing is kept.
+
+# %%
+lab.recall("04")
+
+# %% [markdown]
 # This is the step. Lines 1 to 3 you know from lab 01's picture. New are *gather*, *assemble* and *to ragged*: a second address,
 # and a buffer for it. There is no merge at the end.
 

@@ -23,6 +23,12 @@ from dcplab import investigate, lab, viz
 lab.start("05")
 
 # %% [markdown]
+# Five questions on what came before, half a minute each. Skip them if you like: nothing is graded, and nothing is kept.
+
+# %%
+lab.recall("05")
+
+# %% [markdown]
 # ## Your own functions
 #
 # The path below calls operations: write, select, localize, merge. Under them the course's functions do the work, or yours.

@@ -17,6 +17,7 @@ from typing import Any
 
 from dcplab import checking, ended, front_end, mode, prediction, settings
 from dcplab import progress as progress_file
+from dcplab import recall as recalled
 from dcplab.course import catalog
 from dcplab.course.model import CheckResult, Part, Table
 from dcplab.errors import CourseError
@@ -28,7 +29,7 @@ from dcplab.present.table import columns, to_html
 from dcplab.sandbox import pool
 from dcplab.viz.figures import answer
 
-__all__ = ["check", "explain", "hint", "mine", "predict", "progress", "reset", "run", "start"]
+__all__ = ["check", "explain", "hint", "mine", "predict", "progress", "recall", "reset", "run", "start"]
 
 
 class Checked(Shown):
@@ -171,6 +172,11 @@ def predict(part: str, answer: str | None = None) -> Any:
     if answer is not None:
         return Shown(prediction.commit(lab, found, str(answer)))
     return prediction.form(lab, found)
+
+
+def recall(lab: str, seed: int | None = None) -> recalled.Questions:
+    """Ask five questions on what came before a lab ("02"). Nothing is graded or kept. ``seed`` asks the same again."""
+    return recalled.questions(catalog.lab(lab), seed)
 
 
 def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:

@@ -17,6 +17,7 @@ from dcplab.course import bank, lab_source
 from dcplab.course.driver_source import source_of
 from dcplab.course.key import Key
 from dcplab.course.model import Part, Right, Wrong
+from dcplab.course.recall import Question
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract
 
@@ -37,6 +38,7 @@ class Lab:
     right: tuple[Right, ...]
     cells: tuple[lab_source.Cell, ...]
     preambles: Mapping[str, tuple[str, ...]]  # by part: the lab's own, then the part's
+    recall: tuple[Question, ...] = ()  # on what came before, `course.recall`
 
     @property
     def number(self) -> str:
@@ -148,7 +150,7 @@ def load(folder: Path) -> Lab:
 
 @functools.lru_cache(maxsize=32)
 def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
-    about, parts = _parts(folder)
+    about, parts, recall = _parts(folder)
     source = folder / f"{folder.name}.py"
     cells = tuple(c for c in lab_source.read(source) if c.kind == "code") if source.exists() else ()
     solved = {c.part: c.source for c in cells if c.role == "answer"}
@@ -165,11 +167,13 @@ def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
         right=tuple(answer for b in banks.values() for answer in b.right),
         cells=cells,
         preambles={part: (before, *b.preamble) for part, b in banks.items()},
+        recall=recall,
     )
 
 
-def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...]]:
-    """Load ``LAB`` of ``parts/__init__.py``, and the ``PART`` of each ``parts/ID.py``. Together they are one package."""
+def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...], tuple[Question, ...]]:
+    """Load ``LAB`` of ``parts/__init__.py``, the ``PART`` of each ``parts/ID.py`` and, if it is there, the ``QUESTIONS`` of
+    ``parts/recall.py``. Together they are one package."""
     name = f"dcplab_lab_{folder.name}"
     for known in [m for m in sys.modules if m.partition(".")[0] == name]:
         del sys.modules[known]
@@ -183,7 +187,8 @@ def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...]]:
     parts = tuple(_part(name, f) for f in sorted(home.glob("*.py")) if _PART_FILE.fullmatch(f.stem))
     for part in parts:
         source_of(part.drive)  # read the source now: the file may change later
-    return package.LAB, parts
+    recall = importlib.import_module(f"{name}.recall").QUESTIONS if (home / "recall.py").exists() else ()
+    return package.LAB, parts, recall
 
 
 def _part(package: str, file: Path) -> Part:
