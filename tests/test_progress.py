@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from dcplab import progress
+from dcplab.course import catalog
 from dcplab.course.model import CheckResult
+from dcplab.lab import board
 
 
 @pytest.fixture(autouse=True)
@@ -154,3 +156,24 @@ def test_a_read_only_folder_can_still_be_read(folder):
         assert progress.part("01_x", "1c")["best"] == 10.0
     finally:
         folder.chmod(0o700)
+
+
+# What the labs gave before 2i, 3h and 4h: these parts, with their points of then.
+BEFORE = {
+    "02": {"2a": 10, "2b": 10, "2c": 15, "2d": 15, "2e": 10, "2f": 15, "2g": 10, "2h": 15},
+    "03": {"3a": 20, "3b": 15, "3c": 10, "3d": 15, "3e": 20, "3f": 15, "3g": 5},
+    "04": {"4a": 15, "4b": 20, "4c": 10, "4d": 15, "4e": 10, "4f": 10, "4g": 20},
+}
+
+
+@pytest.mark.parametrize("number", BEFORE)
+def test_what_was_passed_before_a_lab_got_a_part_more_stays_passed(number, folder):
+    lab = catalog.lab(number)
+    (new,) = (part for part in lab.parts if part.id not in BEFORE[number])
+    for part, points in BEFORE[number].items():
+        progress.record(result(part, "passed", float(points), lab.name))
+    assert progress.points(lab) == lab.points - new.points == 90 and not progress.finished(lab)
+    for line in repr(board([lab])).splitlines()[2:]:
+        assert ("✓" in line) == (line.split()[0] != new.id), line
+    progress.record(result(new.id, "passed", float(new.points), lab.name))
+    assert progress.finished(lab)

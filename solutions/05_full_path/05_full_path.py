@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 05 · The whole fixed path
 #
-# *100 points, about 75 minutes. Nothing here needs a GPU; one cell shows more where there is one.*
+# *100 points, about 78 minutes. Nothing here needs a GPU; one cell shows more where there is one.*
 #
 # Four labs, four pieces: who owns a loc, how many slots it takes, where a token is written, which buffer an index points
 # into. Each was right by itself. On a server they have to be right *together*, in three kinds of batches, on every rank, and
