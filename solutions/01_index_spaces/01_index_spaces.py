@@ -164,7 +164,7 @@ def owner_rank(loc, dcp_size):
 
 
 # %%
-viz.owner_strip(range(12), dcp_size=4)
+viz.question("owner_strip", range(12), dcp_size=4)
 
 # %% part="1a" role="check"
 lab.check("1a")
@@ -215,7 +215,7 @@ def local_row(loc, dcp_size):
 
 
 # %%
-viz.rank_table(range(12), dcp_size=4)
+viz.question("rank_table", range(12), dcp_size=4)
 
 # %% part="1b" role="check"
 lab.check("1b")
@@ -274,7 +274,7 @@ def localize(locs, dcp_rank, dcp_size):
 
 
 # %%
-viz.localized([2, 5, 8, 10], dcp_size=4)
+viz.question("localized", [2, 5, 8, 10], dcp_size=4)
 
 # %% part="1c" role="check"
 lab.check("1c")
@@ -351,10 +351,10 @@ def globalize(rows, dcp_rank, dcp_size):
 
 
 # %% [markdown]
-# The picture of 1b, read from a cell to the number in it:
+# The question of 1b, asked the other way round:
 
 # %%
-viz.rank_table(range(8, 20), dcp_size=4)
+viz.question("rank_table", range(8, 20), dcp_size=4)
 
 # %% part="1d" role="check"
 lab.check("1d")
@@ -405,7 +405,7 @@ def page_locs(page, page_size, dcp_size):
 
 
 # %%
-viz.widened_page(3, page_size=4, dcp_size=2)
+viz.question("widened_page", 3, page_size=4, dcp_size=2)
 
 # %% part="1e" role="check"
 lab.check("1e")
@@ -468,7 +468,7 @@ def page_tables(locs, page_size, dcp_size):
 
 
 # %%
-viz.two_page_tables(list(range(24, 32)) + list(range(8, 11)), page_size=4, dcp_size=2)
+viz.question("two_page_tables", list(range(24, 32)) + list(range(8, 11)), page_size=4, dcp_size=2)
 
 # %% part="1f" role="check"
 lab.check("1f")
@@ -536,7 +536,7 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
 
 # %%
 table = torch.tensor([[40, 41, 42, 17, 18, 0], [0, 0, 0, 0, 0, 0], [16, 17, 18, 19, 20, 21], [8, 9, 33, 34, 35, 36]])
-viz.flattened(table, req_pool_indices=torch.tensor([3, 0]), seq_lens=torch.tensor([2, 3]))
+viz.question("flattened", table, req_pool_indices=torch.tensor([3, 0]), seq_lens=torch.tensor([2, 3]))
 
 # %% part="1g" role="check"
 lab.check("1g")
@@ -606,7 +606,7 @@ def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DC
 
 
 # %%
-viz.kernel_lanes([2, 5, 8, 10, -1, 0, 13, 4, 7, 6, 12], dcp_rank=0, dcp_size=4, block=8)
+viz.question("kernel_lanes", [2, 5, 8, 10, -1, 0, 13, 4, 7, 6, 12], dcp_rank=0, dcp_size=4, block=8)
 
 # %% part="1h" role="check"
 lab.check("1h")

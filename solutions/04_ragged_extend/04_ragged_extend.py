@@ -118,7 +118,7 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 
 
 # %%
-viz.localized([16, 17, 18, 19, 20, 32, 33, 34], dcp_size=4)
+viz.question("localized", [16, 17, 18, 19, 20, 32, 33, 34], dcp_size=4)
 
 # %% part="4a" role="check"
 lab.check("4a")
@@ -168,7 +168,7 @@ ragged.strided()
 # its loc does. Here a piece of A, 5 tokens from position 3 on, and 3 tokens of B from 0:
 
 # %%
-viz.shards_picture([5, 3], [3, 0], dcp_size=4)
+viz.question("shards_picture", [5, 3], [3, 0], dcp_size=4)
 
 # %% [markdown]
 # Position 3 is the last rank's turn. Ranks 0, 1 and 2 have nothing in A's first row: what is there is whatever the memory

@@ -5,11 +5,12 @@ import re
 
 import pytest
 
-from dcplab import checking
+from dcplab import checking, paths, viz
 from dcplab.course import catalog
 from dcplab.course.cells import Cells, DrawnCell, Strip
 from dcplab.notebook.extract import extract
 from dcplab.viz.figures import answer
+from dcplab.viz.figures.question import FORMS
 
 from .test_drawing import check_boxes
 
@@ -50,6 +51,37 @@ def test_what_an_answer_says_is_no_markup():
     card = answer.in_card(held, True)
     svg = base64.b64decode(re.search('base64,([^"]*)', card)[1]).decode()
     assert "<script>" not in svg + card and "<b>" not in card and "<i>" not in card
+
+
+TABLE = [[40, 41, 42, 17], [8, 9, 33, 34]]
+ASKED = {  # figure -> its arguments, how many of its cells are empty, and a text of each kind that would be the answer
+    "owner_strip": ((range(12), 4), 12, ["r1", "r3"]),
+    "rank_table": ((range(12), 4), 12, ["5", "11"]),
+    "localized": (([2, 5, 8, 10], 4), 16, ["-1", "1"]),
+    "widened_page": ((3, 4, 2), 16, ["24", "31", "index-K page 6", "row 12"]),
+    "two_page_tables": (([*range(24, 32), 8, 9, 10], 4, 2), 10, ["6", "3", "index-K page 6"]),
+    "flattened": ((TABLE, [1, 0], [2, 3]), 5, ["A0", "B2"]),
+    "kernel_lanes": (([2, 5, 8, 10, -1], 0, 4, 8), 24, ["yes", "no"]),
+    "shards_picture": (([5, 3], [3, 0], 4), 8, []),
+}
+
+
+@pytest.mark.parametrize("figure", ASKED)
+def test_a_question_has_the_cells_of_its_figure_and_not_the_answer(figure):
+    given, empty, answers = ASKED[figure]
+    picture = viz.question(figure, *given)
+    texts = [box.text for box in picture.scene.boxes] + [box.sub for box in picture.scene.boxes]
+    assert texts.count("?") + texts.count("r?") == empty + texts.count("garbage")
+    assert not set(answers) & set(texts)
+    assert not set(answers) & {cell for row in picture.table.rows for cell in row}
+    assert "hover" not in picture.svg and len(picture.scene.boxes) == len(getattr(viz, figure)(*given).scene.boxes)
+    check_boxes(picture.scene)
+
+
+def test_every_question_of_the_labs_is_one_of_these():
+    sources = [path.read_text(encoding="utf-8") for path in paths.solutions().glob("*/[0-9]*.py")]
+    asked = {name for source in sources for name in re.findall(r'(?m)^viz\.question\("(\w+)"', source)}
+    assert asked == set(ASKED) == set(FORMS)
 
 
 STORES_NOTHING = """

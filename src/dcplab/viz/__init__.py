@@ -8,6 +8,7 @@ from dcplab.viz.figures.flattened import flattened
 from dcplab.viz.figures.kernel_lanes import kernel_lanes
 from dcplab.viz.figures.memory_map import memory_map
 from dcplab.viz.figures.page_tables import two_page_tables, widened_page
+from dcplab.viz.figures.question import question
 from dcplab.viz.figures.strips import localized, owner_strip, rank_table
 from dcplab.viz.views.arena.live import ArenaMap, arena_map
 from dcplab.viz.views.journey.live import TokenJourney, token_journey, token_journey_picture
@@ -34,6 +35,7 @@ __all__ = [
     "memory_map",
     "owner_strip",
     "owner_table",
+    "question",
     "rank_table",
     "shards_picture",
     "token_journey",
