@@ -221,8 +221,10 @@ def test_links_to_files_lead_to_pages_or_are_code(site):
 def test_a_link_that_leads_nowhere_is_a_fault(tmp_path):
     (tmp_path / "source").mkdir()
     (tmp_path / "static").mkdir()
-    (tmp_path / "source/index.md").write_text("# A page\n\n[there](docs/gone.md) and [here](#nowhere)\n")
-    with pytest.raises(CourseError, match=r"the site has 2 faults, the first: index.md:3: .*docs/gone.md"):
+    (tmp_path / "source/index.md").write_text("# A page\n\n[there](docs/gone.md), [here](#nowhere) and `docs/lost.md`\n")
+    with pytest.raises(
+        CourseError, match=r"the site has 3 faults, the first: index.md:3: WARNING: docs/lost.md is no"
+    ):
         build.make_pages(tmp_path / "source", tmp_path / "html", tmp_path / "static", ROOT)
 
 
@@ -347,6 +349,11 @@ def test_no_page_scrolls_sideways(site, browser, width):
     for path in sorted(site.rglob("*.html")):
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
+
+
+def test_the_readme_shows_a_film_strip_and_three_pictures_at_most():
+    shown = re.findall(r"!\[[^\]]+\]\(docs/img/(\w+)\.png\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert "wrong_to_right" in shown and len(shown) <= 4 and set(shown) <= set(sources.SCREENSHOTS)
 
 
 def test_every_screenshot_has_its_caption_in_the_gallery():

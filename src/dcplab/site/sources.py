@@ -15,8 +15,8 @@ FIRST = ("install", "vocabulary", "misconceptions", "checking")  # of docs/, wha
 ABOUT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md")
 # The pictures of docs/img, as they are in JupyterLab. tests/browser/screenshots.py makes them.
 SCREENSHOTS = {
+    "wrong_to_right": "A wrong answer becomes right: what the check says, the operator that changes, the pass.",
     "owner_table": "Lab 01's owner table, live: pick a loc and see its owner, its row, its pages, the request that holds it.",
-    "wrong_answer": "A check that fails: the mistake in one line, the smallest case that shows it, one question.",
     "token_journey": "Lab 03's journey of a token: each rank's rows, what each reads back, what is merged.",
     "workspace": "Lab 04's workspace: a token followed through pools, gathered shards, layout B and the workspace.",
 }

@@ -12,7 +12,9 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+from sphinx.util.logging import getLogger
 
+logger = getLogger(__name__)
 DARK = "_dark"  # ends the name of a picture's dark twin
 
 
@@ -65,6 +67,8 @@ class FilesOfTheCheckout(SphinxTransform):
                 link = nodes.reference("", "", internal=True, refuri=posixpath.relpath(f"{page}.html", here or "."))
                 name.replace_self(link)
                 link += name
+            elif page.startswith("docs/") and page not in self.env.found_docs:
+                logger.warning("%s is no document", name.astext(), location=name)
 
 
 class DarkTwins(SphinxTransform):
