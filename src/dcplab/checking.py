@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -53,7 +53,7 @@ def check(
         reference = kept.of(key, seed, mode) if kept else Reference(key, draw(key.part, seed, mode))
         judged = judge(program, reference, note) if reference.drawn.cases else judgement.elsewhere(key, program, seed, mode)
     judged = judgement.held_to(judged, key.own_seed)
-    lacks = pool.lacks(mode) if judged.trial is not None else ()
+    lacks = pool.lacks(mode) if judged.ran else ()
     return check_result.result(judged, modes.versions(), time.perf_counter() - started, lacks)
 
 
@@ -181,7 +181,7 @@ def _agree_again(judged: Judgement, theirs: Program) -> bool:
     return agree(deeds(mine, key.part.close), deeds(other, key.part.close), key.part.close)
 
 
-def own_case(part: Part, args: tuple, kwargs: dict, function: str = "") -> Case | Launch:
+def own_case(part: Part, args: tuple[Any, ...], kwargs: dict[Any, Any], function: str = "") -> Case | Launch:
     """Make a case from a person's own arguments: a call of ``function`` (one of the part's names; empty: its entry), or the
     launch that ``Part.launch`` makes of them."""
     if function and function not in part.names:
@@ -215,6 +215,6 @@ def call(part: Part, program: Program, case: Case | Launch, mode: str, note: Not
     return next(iter(written.values())) if len(written) == 1 else written, said
 
 
-def _unlike(launches: list[dict]) -> list[dict]:
+def _unlike(launches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Select the launches that are compiled separately: one of each set of constants, at most three."""
     return list({repr(sorted(launch["constexprs"].items())): launch for launch in launches}.values())[-3:]

@@ -7,14 +7,30 @@ ragged index, so it cannot share a mistake with the kernels.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict
 
 import torch
 
 SM_SCALE = 1 / 16
-SMALL = dict(
+
+
+class Given(TypedDict):
+    """A batch of an extend: of each request its first position, its cached and its new tokens."""
+
+    dcp_size: int
+    starts: tuple[int, ...]
+    prefixes: tuple[int, ...]
+    extends: tuple[int, ...]
+    topk: int
+    heads: int
+    dtype: torch.dtype
+
+
+SMALL = Given(
     dcp_size=3, starts=(0, 4, 0, 2), prefixes=(7, 0, 6, 5), extends=(2, 3, 1, 2), topk=4, heads=16, dtype=torch.float32
 )
-LARGE = dict(
+LARGE = Given(
     dcp_size=8,
     starts=(0, 5, 0, 3),
     prefixes=(4099, 0, 6001, 8190),
@@ -25,7 +41,7 @@ LARGE = dict(
 )
 
 
-def sharded(contexts: list[torch.Tensor], starts, prefixes, dcp_size: int) -> torch.Tensor:
+def sharded(contexts: list[torch.Tensor], starts: Sequence[int], prefixes: Sequence[int], dcp_size: int) -> torch.Tensor:
     """Return the result of an all-gather: ``[D, rows, 512]``, request by request, NaN in rows that hold no token."""
     shards = []
     for rank in range(dcp_size):
@@ -41,7 +57,7 @@ def sharded(contexts: list[torch.Tensor], starts, prefixes, dcp_size: int) -> to
     return torch.stack(shards)
 
 
-def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_token, positions: torch.Tensor) -> torch.Tensor:
+def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_token: Sequence[int], positions: torch.Tensor) -> torch.Tensor:
     """Attend in float64 from each new token to the positions it chose in its own request's context. Returns ``[T, H, 512]``."""
     outs = []
     for t, request in enumerate(req_of_token):
@@ -58,7 +74,8 @@ def extend(device: str) -> list[str]:
     from dcp_kernels.topk_transform import topk_to_ragged
 
     given = LARGE if device == "cuda" else SMALL
-    d, starts, prefixes, extends, topk, heads, dtype = given.values()
+    d, topk, heads, dtype = given["dcp_size"], given["topk"], given["heads"], given["dtype"]
+    starts, prefixes, extends = given["starts"], given["prefixes"], given["extends"]
     g = torch.Generator().manual_seed(4)
     contexts = [torch.randn(p + e, 512, generator=g).to(dtype).to(device) for p, e in zip(prefixes, extends, strict=True)]
     req_of_token = [i for i, e in enumerate(extends) for _ in range(e)]
@@ -71,14 +88,14 @@ def extend(device: str) -> list[str]:
         positions[t, : len(chosen)] = chosen
     positions = positions.to(device)
 
-    def column(values):
+    def column(values: Sequence[int]) -> torch.Tensor:
         return torch.tensor(values, dtype=torch.int64, device=device)
 
     cu = torch.cat([column([0]), torch.cumsum(column(lens), 0)])
     new = torch.cat([c[p:] for c, p in zip(contexts, prefixes, strict=True)])
     shards = sharded(contexts, starts, prefixes, d)
-    given = (shards, new, column(prefixes), column(starts), column(extends), d, sum(lens))
-    workspace = assemble_ragged(*given)
+    assembled = (shards, new, column(prefixes), column(starts), column(extends), d, sum(lens))
+    workspace = assemble_ragged(*assembled)
     ids = topk_to_ragged(positions, column(req_of_token), cu)
     out, _ = sparse_mla_extend(q, workspace, ids, None, SM_SCALE)
     forgot, _ = sparse_mla_extend(q, workspace, positions, None, SM_SCALE)
@@ -97,23 +114,23 @@ def extend(device: str) -> list[str]:
         f"the same, no offset  largest error {_error(forgot, expected):.1e}, in the first request {first:.1e}",
     ]
     if device == "cuda":
-        moved, attended = _ms(assemble_ragged, *given), _ms(sparse_mla_extend, q, workspace, ids, None, SM_SCALE)
+        moved, attended = _ms(assemble_ragged, *assembled), _ms(sparse_mla_extend, q, workspace, ids, None, SM_SCALE)
         lines.append(f"time                 assemble {moved:.3f} ms, extend {attended:.3f} ms")
     return lines
 
 
-def _list(values) -> str:
+def _list(values: Sequence[int]) -> str:
     return ", ".join(map(str, values))
 
 
-def _error(out: torch.Tensor, expected: torch.Tensor, req_of_token=None, request: int | None = None) -> float:
+def _error(out: torch.Tensor, expected: torch.Tensor, req_of_token: Sequence[int] = (), request: int | None = None) -> float:
     far = (out.double() - expected).abs().amax((1, 2))
     if request is not None:
         far = far[torch.tensor(req_of_token, device=far.device) == request]
     return float(far.max())
 
 
-def _ms(run, *given, times: int = 20) -> float:
+def _ms(run: Callable[..., Any], *given: Any, times: int = 20) -> float:
     """Return the mean milliseconds of one call. Waits for the device."""
     run(*given)
     torch.cuda.synchronize()

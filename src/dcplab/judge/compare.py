@@ -28,14 +28,14 @@ class Difference:
     """
 
     what: str
-    path: tuple
+    path: tuple[Any, ...]
     got: Any
     expected: Any
     places: Sequence[int] = ()
     same: bool = False
 
 
-def difference(got: Any, expected: Any, close: float | None = None, path: tuple = ()) -> Difference | None:
+def difference(got: Any, expected: Any, close: float | None = None, path: tuple[Any, ...] = ()) -> Difference | None:
     """Return the first difference, or None if ``got`` is right. A list is right where a tuple of the same entries is."""
     listed = type(got) is list and type(expected) is tuple  # it serves whoever unpacks it
     if kind(got) != kind(expected) and not listed:
@@ -97,7 +97,9 @@ def kind(value: Any) -> str:
     return "tensor" if isinstance(value, torch.Tensor) else "None" if value is None else type(value).__name__
 
 
-def _tensor_difference(got: torch.Tensor, expected: torch.Tensor, close: float | None, path: tuple) -> Difference | None:
+def _tensor_difference(
+    got: torch.Tensor, expected: torch.Tensor, close: float | None, path: tuple[Any, ...]
+) -> Difference | None:
     if tuple(got.shape) != tuple(expected.shape):
         return Difference("shape", path, got, expected)
     if got.dtype != expected.dtype:
@@ -108,7 +110,7 @@ def _tensor_difference(got: torch.Tensor, expected: torch.Tensor, close: float |
     return Difference("values", path, got, expected, wrong) if wrong else None
 
 
-def values(t: torch.Tensor) -> list:
+def values(t: torch.Tensor) -> list[Any]:
     """Return the elements as Python numbers. Every integer is exact, and every float type widens to float64 without loss."""
     return (t.to(torch.float64) if t.dtype.is_floating_point else t).reshape(-1).tolist()
 

@@ -11,13 +11,13 @@ import torch
 from dcplab.judge.compare import values
 
 Inputs = Mapping[str, Any]
-Test = tuple[tuple, Callable[[Inputs], bool]]  # what is tested, for `present.facts`, and the test
+Test = tuple[tuple[Any, ...], Callable[[Inputs], bool]]  # what is tested, for `present.facts`, and the test
 
 FEWEST = 3  # failing cases, and right ones, before a coincidence is out of question
 FAR = 2**31
 
 
-def exactly_where(cases: Mapping[int, Inputs], failing: Collection[int]) -> tuple | None:
+def exactly_where(cases: Mapping[int, Inputs], failing: Collection[int]) -> tuple[Any, ...] | None:
     """Return the first condition on the arguments that holds for every failing case and for no other, or None.
 
     ``cases``: the arguments of each case by name.

@@ -23,7 +23,7 @@ class Deeds:
     ``untyped``: as ``of``, whatever the dtypes of the returned tensors are; empty if values are compared by closeness."""
 
     of: Mapping[int, Any]
-    shared: Mapping[int, tuple]
+    shared: Mapping[int, tuple[Any, ...]]
     status: str
     exit: int | None
     loads: bool

@@ -19,6 +19,7 @@ bank that agree on every case, on another seed's too. If several fit equally wel
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from dcplab.course.model import Wrong
 from dcplab.judge import made
@@ -103,7 +104,7 @@ def two_valued(judgement: Judgement) -> bool:
     right = [judgement.expected[n] for n in judgement.alongside]
     if all(isinstance(value, bool | str) for value in right):
         return True
-    apart: list = []
+    apart: list[Any] = []
     for value in right:
         if not any(identical(value, known) for known in apart):
             apart.append(value)

@@ -84,7 +84,7 @@ def _of_lines(pairs: Sequence[Pair]) -> Found:
     return ("axis_ends_late", ()) if all(len(g) > len(r) and g[: len(r)] == r for g, r in lines) else None
 
 
-def _of_lengths(lists: Sequence[tuple[list, list]]) -> Found:
+def _of_lengths(lists: Sequence[tuple[list[Any], list[Any]]]) -> Found:
     if all(not g for g, _ in lists):
         return "empty", ()
     if all(len(g) < len(r) and g == r[: len(g)] for g, r in lists):
@@ -203,7 +203,7 @@ def _key(value: Any) -> Any:
     return value if value == value else "NaN"  # one NaN is like another
 
 
-def _expression(every: Sequence[tuple[_Entry, Mapping[str, int]]], beside: Sequence[str], sizes: Sequence) -> Found:
+def _expression(every: Sequence[tuple[_Entry, Mapping[str, int]]], beside: Sequence[str], sizes: Sequence[Any]) -> Found:
     """Return the expression of an argument's entry and a size that stands at every wrong place."""
     names = [n for n in sizes[0] if all(n in s for s in sizes)]
     if len(every) < numbers.FEWEST:
@@ -252,8 +252,8 @@ def _place(pairs: Sequence[Pair], wrong: Sequence[Sequence[_Entry]]) -> Found:
     if len(rights) == 1:
         return "where_right", (next(iter(rights)),)
     for name in every[0].beside:
-        entries = [e.beside.get(name) for e in every]
-        if None in entries:
+        entries = [e.beside[name] for e in every if e.beside.get(name) is not None]
+        if len(entries) < len(every):
             continue
         if all(v < 0 for v in entries):
             return "where_negative", (name,)
@@ -284,7 +284,7 @@ def _wrong(pair: Pair, close: float | None) -> list[_Entry]:
     return [_Entry(i, got[i], right[i], {name: of[i] for name, of in beside.items()}) for i in places]
 
 
-def _rows(t: torch.Tensor) -> list:
+def _rows(t: torch.Tensor) -> list[Any]:
     flat = values(t)
     if t.dim() == 1:
         return flat
@@ -292,21 +292,21 @@ def _rows(t: torch.Tensor) -> list:
     return [tuple(flat[i * width : (i + 1) * width]) for i in range(len(t))]
 
 
-def _lines(t: torch.Tensor) -> list[tuple]:
+def _lines(t: torch.Tensor) -> list[tuple[Any, ...]]:
     """Return the entries along the last axis, for each place before it."""
     flat, width = values(t), t.shape[-1]
     return [tuple(flat[i : i + width]) for i in range(0, len(flat), width)] if width else []
 
 
-def _by(lists: Sequence[tuple[list, list]]) -> tuple[int, ...]:
+def _by(lists: Sequence[tuple[list[Any], list[Any]]]) -> tuple[int, ...]:
     """Return the number of rows too many or too few, if it is the same in every case."""
     apart = {abs(len(g) - len(r)) for g, r in lists}
     return tuple(apart) if len(apart) == 1 else ()
 
 
-def _within(short: list, long: list) -> bool:
+def _within(short: list[Any], long: list[Any]) -> bool:
     """Return True if ``short`` is what is left of ``long`` when some entries are taken out."""
-    rest: Iterator = iter(long)
+    rest: Iterator[Any] = iter(long)
     return len(short) < len(long) and all(any(entry == other for other in rest) for entry in short)
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
-from dcplab.course.model import Part, Wrong
+from dcplab.course.model import Outcome, Part, Wrong
 from dcplab.course.trial import Trial
-from dcplab.judge.verdict import Verdict, in_order, of_case, overall
+from dcplab.judge.verdict import NO_CASE, Verdict, in_order, of_case, overall
 from dcplab.notebook.extract import Program, defined, same_code, unfinished
 
 FAILED = ("wrong", "unsafe", "crashed", "timeout")
+NOT_DRAWN, NOT_RUN = Drawn(0, "", (), (), 0, 0.0), Trial()  # of an answer that did not run
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,19 @@ class Judgement:
     program: Program
     seed: int
     mode: str
-    outcome: str
+    outcome: Outcome
     why: str
     says: str = ""
-    drawn: Drawn | None = None
-    trial: Trial | None = None
+    drawn: Drawn = NOT_DRAWN
+    trial: Trial = field(default_factory=lambda: NOT_RUN)
     expected: Sequence[Any] = ()
     verdicts: Sequence[Verdict] = ()
-    shown: Verdict | None = None
+    shown: Verdict = NO_CASE
     wrong: Wrong | None = None  # the misconception, once it is named
     plain: tuple[str, Any] | None = None  # else a fact about every case, from `observed`
     nameless: bool = False  # the machine was too busy to look for the misconception
     compiled: bool = False  # compiled for sm_90, with or without a GPU
-    refusal: Mapping[str, Any] | None = None
+    refusal: Mapping[str, Any] = field(default_factory=dict)  # empty: Triton refused nothing
     vouched: bool = True  # the kernel ran where no other code of the answer did, or the part has none
     beside: Mapping[str, str] = field(default_factory=dict)  # the course's functions that stood in: their parts
     own: Judgement | None = None  # the same answer with the learner's functions of those parts
@@ -59,6 +60,10 @@ class Judgement:
     @property
     def part(self) -> Part:
         return self.key.part
+
+    @property
+    def ran(self) -> bool:
+        return self.trial is not NOT_RUN
 
     @property
     def failing(self) -> list[int]:
@@ -79,7 +84,7 @@ class Judgement:
         same = [v for v in ends if v.outcome in ("crashed", "unjudged")]
         kind = max({v.outcome for v in same}, key=lambda outcome: sum(v.outcome == outcome for v in same), default="")
         most = [v for v in same if v.outcome == kind]
-        if self.shown is None or self.shown.outcome == kind or 2 * len(most) <= len(ends):
+        if self.shown is NO_CASE or self.shown.outcome == kind or 2 * len(most) <= len(ends):
             return None
         return in_order(most, self.drawn.cases)[0]
 
@@ -99,7 +104,7 @@ class Judgement:
     @property
     def named_seeds(self) -> list[Any]:
         """Return what an answer names as its learner's own seed, case by case."""
-        if self.part.seed_of is None or self.trial is None:
+        if self.part.seed_of is None or not self.ran:
             return []
         records = self.trial.records.values()
         return [self.part.seed_of(r["returned"]) for r in records if "raised" not in r and "returned" in r]
@@ -109,7 +114,7 @@ def not_run(key: Key, program: Program, seed: int, mode: str) -> Judgement | Non
     """Return the judgement of an answer that need not run, or None if it must."""
     names = key.part.names
 
-    def say(outcome: str, why: str, says: str = "") -> Judgement:
+    def say(outcome: Outcome, why: str, says: str = "") -> Judgement:
         return Judgement(key, program, seed, mode, outcome, why, says)
 
     if reason := key.part.not_here(mode):
@@ -137,7 +142,7 @@ def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequ
     """Judge a trial case by case. ``expected``: the right results, or a sentence if the course's own program failed.
     ``triton``: the version whose interpreter ran the answer."""
 
-    def say(outcome: str, why: str, **more) -> Judgement:
+    def say(outcome: Outcome, why: str, **more: Any) -> Judgement:
         return Judgement(key, program, drawn.seed, drawn.mode, outcome, why, drawn=drawn, trial=trial, **more)
 
     if isinstance(expected, str):
@@ -154,7 +159,7 @@ def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequ
     if outcome == "not_attempted":
         helper = next((name for name in defined(program.source) if unfinished(program.source, name)), "")
         return say("not_attempted", "waits", says=helper, shown=shown, **facts)
-    return say(outcome, "failed", shown=shown, **facts)
+    return say(cast(Outcome, outcome), "failed", shown=shown, **facts)
 
 
 def alone(judgement: Judgement, own: Judgement, beside: Mapping[str, str]) -> Judgement:
@@ -165,7 +170,7 @@ def alone(judgement: Judgement, own: Judgement, beside: Mapping[str, str]) -> Ju
 def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] | None) -> Judgement:
     """Add the compiler's word to the judgement of a kernel that ran in the interpreter."""
     if refusal:
-        return replace(judgement, outcome="crashed", why="refused", refusal=refusal, shown=None)
+        return replace(judgement, outcome="crashed", why="refused", refusal=refusal, shown=NO_CASE)
     return replace(judgement, compiled=for_a_gpu)
 
 
@@ -173,12 +178,12 @@ def held_to(judgement: Judgement, seed: int | None) -> Judgement:
     """The judgement of an answer whose learner's own seed is known: about other cases it is wrong. None: it is not known."""
     if seed is None or judgement.why not in ("passed", "failed") or all(named == seed for named in judgement.named_seeds):
         return judgement
-    return replace(judgement, outcome="wrong", why="other_seed", says=str(seed), shown=None, wrong=None, plain=None)
+    return replace(judgement, outcome="wrong", why="other_seed", says=str(seed), shown=NO_CASE, wrong=None, plain=None)
 
 
 def no_kernel(judgement: Judgement, says: str) -> Judgement:
     """The judgement of an answer whose own code makes up for what its kernel does not do."""
-    return replace(judgement, outcome="crashed", why="no_kernel", says=says, shown=None)
+    return replace(judgement, outcome="crashed", why="no_kernel", says=says, shown=NO_CASE)
 
 
 def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | None = None) -> Judgement:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dcplab.judge.pair import Pair
 
-Found = tuple[str, tuple] | None
+Found = tuple[str, tuple[Any, ...]] | None
 Expression = tuple[str, Callable[[Mapping[str, int]], int | None]]  # as code, and its value
 
 FEWEST = 3  # cases, and values of the expression, before a coincidence is out of question
@@ -110,7 +110,7 @@ def _compound(cases: Sequence[Mapping[str, int]]) -> Iterator[Expression]:
         ]
 
 
-def _join(a: Callable, op: str, b: Callable) -> Callable[[Mapping[str, int]], int | None]:
+def _join(a: Callable[..., Any], op: str, b: Callable[..., Any]) -> Callable[[Mapping[str, int]], int | None]:
     def value(sizes: Mapping[str, int]) -> int | None:
         left = a(sizes)
         return None if left is None else OPERATORS[op](left, b(sizes))

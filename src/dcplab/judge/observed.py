@@ -115,7 +115,7 @@ def returned_none(judgement: Judgement) -> list[int]:
     return found
 
 
-def _before(case: Case | Launch) -> dict:
+def _before(case: Case | Launch) -> dict[Any, Any]:
     """Return the initial contents of the memory that a case asks to be written."""
     if isinstance(case, Launch):
         return {name: case.buffers[name] for name in case.writes}

@@ -25,13 +25,13 @@ class Relation:
     its number, or a buffer's name. ``alone``: all others are right. ``raises``: other cases raise."""
 
     what: str
-    facts: tuple = ()
+    facts: tuple[Any, ...] = ()
     which: int | str | None = None
     alone: bool = False
     raises: bool = False
 
 
-def related(judgements: Sequence[Judgement]) -> tuple[Relation | None, tuple | None] | None:
+def related(judgements: Sequence[Judgement]) -> tuple[Relation | None, tuple[Any, ...] | None] | None:
     """Return the relation of all wrong values to the right ones, and the condition under which a case fails; None if neither is
     known. ``judgements``: of one answer on the cases of several seeds, the displayed one first."""
     first = judgements[0]
@@ -84,15 +84,15 @@ def _relation(failing: Sequence[_Ran], close: float | None) -> Relation | None:
     if any(not ("returned" in r or "written" in r) for r in records):
         return None
     wrong: list[dict[Any, Pair]] = []
-    paths: set = set()
+    paths: set[Any] = set()
     for ran in failing:
-        found = _parts(ran.case, outcome_of(ran.case, ran.record), ran.expected, ran.inputs)
-        paths |= found.keys()
-        wrong.append({path: pair for path, pair in found.items() if difference(pair.got, pair.right, close) is not None})
+        pairs = _parts(ran.case, outcome_of(ran.case, ran.record), ran.expected, ran.inputs)
+        paths |= pairs.keys()
+        wrong.append({path: pair for path, pair in pairs.items() if difference(pair.got, pair.right, close) is not None})
     return _of_values(wrong, paths, close) or _of_accesses(records, right=not any(wrong))
 
 
-def _of_values(wrong: Sequence[Mapping[Any, Pair]], paths: set, close: float | None) -> Relation | None:
+def _of_values(wrong: Sequence[Mapping[Any, Pair]], paths: set[Any], close: float | None) -> Relation | None:
     """Relate the values that are wrong. ``wrong``: of each case, the wrong results by their paths; ``paths``: those of all."""
     if not all(wrong):
         return None
@@ -142,10 +142,10 @@ def _swapped(wrong: Sequence[Mapping[Any, Pair]], close: float | None) -> Relati
     return Relation("swapped") if turned else None
 
 
-def _of_pairs(pairs: Sequence[Pair], close: float | None) -> tuple[str, tuple] | None:
+def _of_pairs(pairs: Sequence[Pair], close: float | None) -> tuple[str, tuple[Any, ...]] | None:
     if any(_is_tensor(p.right) for p in pairs) and any(_is_number(p.right) for p in pairs):
         pairs = _as_tensors(pairs)
-    tell: list[Callable[[Sequence[Pair], float | None], tuple[str, tuple] | None]] = []
+    tell: list[Callable[[Sequence[Pair], float | None], tuple[str, tuple[Any, ...]] | None]] = []
     if all(_is_tensor(p.got) and _is_tensor(p.right) for p in pairs):
         if as_other := entries.of_dtypes(pairs):
             return as_other
@@ -169,7 +169,7 @@ def _as_tensors(pairs: Sequence[Pair]) -> list[Pair]:
     return made
 
 
-def _of_words(pairs: Sequence[Pair], close: float | None) -> tuple[str, tuple] | None:
+def _of_words(pairs: Sequence[Pair], close: float | None) -> tuple[str, tuple[Any, ...]] | None:
     """Relate bools, words, None and values of unlike kinds."""
     if all(p.right is None for p in pairs):
         return "for_none", ()

@@ -33,6 +33,9 @@ class Verdict:
     fact: Any = None
 
 
+NO_CASE = Verdict(-1, "not_run")  # where there is none to display
+
+
 def outcome_of(case: Case | Launch, record: Mapping[str, Any]) -> Any:
     """Return the values that a case is judged by: those written, or the one returned."""
     return record.get("written") if isinstance(case, Launch) or case.writes else record.get("returned")
@@ -78,14 +81,14 @@ def in_order(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> lis
     return sorted(verdicts, key=lambda v: (valued and _right_values(v), cases[v.number].size, v.number))
 
 
-def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tuple[str, Verdict | None]:
+def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tuple[str, Verdict]:
     """Return the outcome of the whole, and the case to display: the first in order with that outcome. Unsafe goes before wrong,
     except right values in the caller's memory."""
     ran = in_order([v for v in verdicts if v.outcome != "not_run"], cases)
     failed = [v for v in ran if v.outcome not in ("passed", "unjudged")]
     if not failed:
         doubtful = next((v for v in ran if v.outcome == "unjudged"), None)
-        return ("unjudged", doubtful) if doubtful else ("passed", None)
+        return ("unjudged", doubtful) if doubtful else ("passed", NO_CASE)
     if failed[0].outcome == "not_attempted":
         return "not_attempted", failed[0]
     failed = [v for v in failed if v.outcome != "not_attempted"]

@@ -48,7 +48,7 @@ def draw(
     if getattr(case, "raises", None):
         return None
     if isinstance(case, Launch):
-        groups = memory_cells.groups(shows, case, expected, got, accesses)
+        groups: list[tuple[Strip, ...]] | None = memory_cells.groups(shows, case, expected, got, accesses)
         sizes: Mapping[str, Any] = case.constexprs
         what = f"grid {case.grid[0] if len(case.grid) == 1 else case.grid}"
     else:
@@ -93,8 +93,8 @@ def _accesses(judgement: Judgement, number: int) -> Sequence[Any]:
     return ()
 
 
-def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: Any, got: Any) -> list | None:
-    known = {}
+def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: Any, got: Any) -> list[tuple[Strip, ...]] | None:
+    known: dict[tuple[float, ...], str] = {}
     for name, space in shows.given.items():
         if space == "content" and isinstance(given.get(name), torch.Tensor):
             known |= {tuple(row): f"{name} {i}" for i, row in enumerate(given[name].double().tolist())}
@@ -140,7 +140,7 @@ def _paired(above: list, below: list) -> list[tuple[Strip, ...]]:
     same = same[-1:] if len(below) == 1 else same
     if [len(above[i][1]) for i in same] != [len(line) for _, line in below[: len(same)]]:
         same = []
-    strips = [(Strip(label, tuple(line)),) for i, (label, line) in enumerate(above) if i not in same]
+    strips: list[tuple[Strip, ...]] = [(Strip(label, tuple(line)),) for i, (label, line) in enumerate(above) if i not in same]
     for k, (label, line) in enumerate(below):
         head = (Strip(above[same[k]][0], tuple(above[same[k]][1])),) if k < len(same) else ()
         strips.append((*head, Strip(label, tuple(line))))

@@ -71,7 +71,7 @@ def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] =
     first_name, first = next(iter(given.items()), ("", None))
     if pairs is None or not _matches(first, expected):
         return Table(("yours", "expected"), ((short(got), short(expected)),), _others(given, ""))
-    ids = first.reshape(-1).tolist() if isinstance(first, torch.Tensor) else [first]
+    ids: list[Any] = first.reshape(-1).tolist() if isinstance(first, torch.Tensor) else [first]
     size = given.get("dcp_size")
     rows = []
     for i, mine, right in pairs[:SHOWN]:

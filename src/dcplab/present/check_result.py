@@ -15,7 +15,7 @@ from dcplab.course.key import Key
 from dcplab.course.model import Case, CheckResult, Launch, Table
 from dcplab.course.trial import Trial
 from dcplab.judge.judgement import FAILED, Judgement
-from dcplab.judge.verdict import Verdict
+from dcplab.judge.verdict import NO_CASE, Verdict
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
 from dcplab.present import answer_cells, case_table, facts, sentences
@@ -100,8 +100,9 @@ def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: floa
     message = _message(judgement, _Told(says), 0.0, conditions(_seed(judgement), mode, versions))
     detail = "".join(traceback.format_exception(error))
     worth = float(key.part.points)
-    where = (key.lab, key.part.id, "error", 0.0, worth, message, seed, mode, versions)
-    return CheckResult(*where, detail=detail, elapsed_s=elapsed_s)
+    return CheckResult(
+        key.lab, key.part.id, "error", 0.0, worth, message, seed, mode, versions, detail=detail, elapsed_s=elapsed_s
+    )
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _fit(told: _Told) -> _Told:
 
 def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
     j, drawn = judgement, judgement.drawn
-    shown = j.shown and sentences.of_verdict(j.shown, j.trial, names[j.shown.number])
+    shown = sentences.of_verdict(j.shown, j.trial, names[j.shown.number]) if j.shown is not NO_CASE else ""
     match j.why:
         case "not_here":
             return _Told(f"Not judged here: {j.says}")
@@ -149,7 +150,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
         case "checker":
             return _Told(f"The checker failed, not your answer: {j.says}")
         case "does_not_load":
-            return _Told(sentences.of_load(j.trial.load_error, j.program))
+            return _Told(sentences.of_load(j.trial.load_error or {}, j.program))
         case "refused":
             refused = f"The interpreter runs it, a GPU could not: {sentences.of_refusal(j.refusal, j.program)}"
             meaning = facts.meaning(j)
@@ -197,7 +198,7 @@ def _with_own(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
         case "waits":
             return f"Your own {_replaced(judgement)} is not finished yet."
         case "does_not_load":
-            return f"But with your own: {sentences.of_load(own.trial.load_error, own.program)}"
+            return f"But with your own: {sentences.of_load(own.trial.load_error or {}, own.program)}"
     shown, case = own.shown, own.drawn.cases[own.shown.number]
     says = sentences.of_verdict(shown, own.trial, names[shown.number])
     call = case_table.call(own.part, case, names[shown.number])
@@ -282,7 +283,7 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
         lines += ["", *textwrap.wrap(f"Ask yourself: {told.question}", WIDTH)]
     if outcome in FAILED:
         lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
-    if judgement.trial and (printed := judgement.trial.stdout.rstrip()):
+    if printed := judgement.trial.stdout.rstrip():
         count = printed.count("\n") + 1
         first = short(printed.lstrip().splitlines()[0], FIRST_PRINTED)
         lines += [f'It printed {count} line{"s" * (count > 1)}, which lab.explain("{part.id}") shows. The first: {first}']
@@ -297,14 +298,14 @@ def _detail(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
         case "checker":
             return j.says
         case "does_not_load":
-            return _traceback(j.trial.load_error, j.program) + _output(j.trial)
+            return _traceback(j.trial.load_error or {}, j.program) + _output(j.trial)
         case "refused":
             return _traceback(j.refusal, j.program) + _output(j.trial)
     if j.why not in ("passed", "unjudged", "failed"):
         return ""
     told = [_line(j, v, names) for v in sorted(j.verdicts, key=lambda v: (j.drawn.cases[v.number].size, v.number))]
     pieces = ["\n".join(told)]
-    if j.shown is not None and (came_from := _where_it_ended(j)):
+    if j.shown is not NO_CASE and (came_from := _where_it_ended(j)):
         pieces.append(came_from)
     if output := _output(j.trial):
         pieces.append(output)
@@ -341,7 +342,7 @@ def _output(trial: Trial) -> str:
 
 
 def _names(judgement: Judgement) -> list[list[str]]:
-    return [judgement.key.argument_names(case) for case in judgement.drawn.cases] if judgement.drawn else []
+    return [judgement.key.argument_names(case) for case in judgement.drawn.cases]
 
 
 def _other(mode: str) -> str:

@@ -250,11 +250,10 @@ def of_condition(plain: tuple[str, Any] | None) -> str:
 
 def meaning(judgement: Judgement) -> tuple[str, str] | None:
     """Return the id and the meaning of the exception of the displayed case, or of Triton's refusal, if it is known."""
-    shown, raised = judgement.shown, judgement.refusal
-    if not raised and shown is not None and shown.outcome == "crashed" and judgement.trial is not None:
-        raised = judgement.trial.records.get(shown.number, {}).get("raised")
-    raised, slip = raised or {}, None
-    if judgement.drawn and judgement.drawn.launches:
+    shown, raised, slip = judgement.shown, judgement.refusal, None
+    if not raised and shown.outcome == "crashed":
+        raised = judgement.trial.records.get(shown.number, {}).get("raised") or {}
+    if judgement.drawn.launches:
         source, endless = judgement.program.source, judgement.outcome == "timeout"
         slip = kernel_slips.of_raised(source, raised) if raised else kernel_slips.of_endless(source) if endless else None
     return slip or of_raised(raised.get("message", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 
@@ -62,7 +62,7 @@ def _entries(buffer: torch.Tensor, units: Sequence[Unit], space: str) -> list:
     return [values[a : a + n] if n > 1 or space in VECTORS else values[a] for a, n, _ in units]
 
 
-def _like(mine: Any, buffer: torch.Tensor) -> bool:
+def _like(mine: Any, buffer: torch.Tensor) -> TypeGuard[torch.Tensor]:
     return isinstance(mine, torch.Tensor) and mine.numel() == buffer.numel()
 
 

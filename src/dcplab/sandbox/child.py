@@ -54,7 +54,8 @@ def main(job_fd: int, result_fd: int) -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"],) * 2)
     if job["mode"] == "cpu":
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits["memory_bytes"],) * 2)
-    builtins.display, builtins.get_ipython = print, lambda: None  # names that a notebook's code may expect
+    for name, value in (("display", print), ("get_ipython", lambda: None)):  # names that a notebook's code may expect
+        setattr(builtins, name, value)
     passed_over.install(interpret=job["mode"] == "cpu")
     folder = Path(job["scratch"])
     os.chdir(folder)  # files that an answer writes without a path vanish with the run
@@ -73,7 +74,7 @@ def main(job_fd: int, result_fd: int) -> None:
         path.write_text(program["source"], encoding="utf-8")
         if program["folder"] in folders:
             sys.path.append(program["folder"])
-        run_program(path, program["entry"], job, lambda record, n=number: send(record | {"program": n}))
+        run_program(path, program["entry"], job, _of_program(send, number))
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -82,7 +83,7 @@ def main(job_fd: int, result_fd: int) -> None:
     os._exit(0)
 
 
-def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[dict], None]) -> None:
+def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[dict[Any, Any]], None]) -> None:
     """Load one answer and run it on every case. Sends one record a case, or a single record with case -1 if it does not
     load."""
     passed_over.notes()  # drop the notes of an earlier program in this child
@@ -109,7 +110,7 @@ def run_program(path: Path, entry: str, job: Mapping[str, Any], send: Callable[[
     send({"case": "end"})
 
 
-def _run_case(call: Callable, case: Mapping, job: Mapping, path: Path) -> dict:
+def _run_case(call: Callable[..., Any], case: Mapping[str, Any], job: Mapping[str, Any], path: Path) -> dict[Any, Any]:
     to = _on_device(job["mode"])
     args, kwargs = (_each_tensor(codec.decode(case[part]), to) for part in ("args", "kwargs"))
     given = [*enumerate(args), *kwargs.items()]
@@ -138,7 +139,7 @@ def _run_case(call: Callable, case: Mapping, job: Mapping, path: Path) -> dict:
     return record | {"events": events}
 
 
-def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
+def _run_launch(kernel: Any, case: Mapping[str, Any], job: Mapping[str, Any], path: Path) -> dict[Any, Any]:
     if job["mode"] == "compile":
         return _compile(kernel, case, path)
     buffers = codec.decode(case["buffers"])
@@ -159,6 +160,7 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
                 wholes[value] = _end_of_larger(arena.views[value], before * dtype.itemsize)
             args.append(wholes.get(value, arena.views[value]).view(dtype))
         else:
+            assert guard is not None  # it is made for every launch on a CPU
             args.append(guard.pointer(value, dtype, before))
     try:
         if not is_kernel(kernel):
@@ -171,6 +173,7 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
                 view.view(-1).view(torch.uint8).copy_(whole[-view.numel() * view.element_size() :])
         else:
             order = backwards() if case["backwards"] else contextlib.nullcontext()
+            assert guard is not None
             with guarded(guard), order, watched(casts=not case["exact"]) as doubts:
                 kernel[case["grid"]](*args, **case["constexprs"])
     except BaseException as e:
@@ -194,7 +197,7 @@ def _run_launch(kernel: Any, case: Mapping, job: Mapping, path: Path) -> dict:
     )
 
 
-def _compile(kernel: Any, case: Mapping, path: Path) -> dict:
+def _compile(kernel: Any, case: Mapping[str, Any], path: Path) -> dict[Any, Any]:
     try:
         compile_launch(kernel, case)
         return {"compiled": True}
@@ -210,7 +213,7 @@ def _end_of_larger(view: torch.Tensor, before: int) -> torch.Tensor:
     return whole
 
 
-def _raised(e: BaseException, path: Path) -> dict:
+def _raised(e: BaseException, path: Path) -> dict[Any, Any]:
     while type(e).__name__ == "InterpreterError" and e.__cause__ is not None:  # Triton's wrapping of the kernel's own error
         e = e.__cause__
     try:
@@ -234,8 +237,8 @@ def _raised(e: BaseException, path: Path) -> dict:
     }
 
 
-def _sender(fd: int, key: bytes) -> Callable[[dict], None]:
-    def send(record: dict) -> None:
+def _sender(fd: int, key: bytes) -> Callable[[dict[Any, Any]], None]:
+    def send(record: dict[Any, Any]) -> None:
         try:
             body = codec.encode(record, compact=True, limit=RECORD_LIMIT)
         except codec.CodecError as e:
@@ -245,6 +248,10 @@ def _sender(fd: int, key: bytes) -> Callable[[dict], None]:
             data = data[os.write(fd, data) :]
 
     return send
+
+
+def _of_program(send: Callable[[dict[Any, Any]], None], number: int) -> Callable[[dict[Any, Any]], None]:
+    return lambda record: send(record | {"program": number})
 
 
 def _fits(result: Any) -> Any:
@@ -273,7 +280,7 @@ def _outside_view_changed(before: bytes, tensor: Any) -> bool:
 def _storages(value: Any) -> dict[int, None]:
     found: dict[int, None] = {}
 
-    def note(t):
+    def note(t: torch.Tensor) -> torch.Tensor:
         if t.layout is torch.strided and t.untyped_storage().nbytes():
             found[t.untyped_storage().data_ptr()] = None
         return t
@@ -282,7 +289,7 @@ def _storages(value: Any) -> dict[int, None]:
     return found
 
 
-def _each_tensor(value: Any, change: Callable, depth: int = 0) -> Any:
+def _each_tensor(value: Any, change: Callable[..., Any], depth: int = 0) -> Any:
     if isinstance(value, torch.Tensor):
         return change(value)
     if depth > codec.DEPTH:  # too deep to be sent; a list may hold itself
@@ -294,13 +301,13 @@ def _each_tensor(value: Any, change: Callable, depth: int = 0) -> Any:
     return value
 
 
-def _on_device(mode: str) -> Callable:
+def _on_device(mode: str) -> Callable[..., Any]:
     if mode != "gpu":
         return lambda t: t
 
     def move(t: torch.Tensor) -> torch.Tensor:
         # Move the storage, so that strides and the bytes between the elements arrive too.
-        storage = t.untyped_storage().cuda() if t.untyped_storage().nbytes() else t.cuda().untyped_storage()
+        storage: Any = t.untyped_storage().cuda() if t.untyped_storage().nbytes() else t.cuda().untyped_storage()
         return torch.empty(0, dtype=t.dtype, device="cuda").set_(storage, t.storage_offset(), t.shape, t.stride())
 
     return move

@@ -78,7 +78,7 @@ class Guard:
         absent = seen + self.missing[i] - self.starts[i] < self.missing[i]  # in the larger buffer, before this end of it
         active = np.asarray(mask, dtype=bool)
         if self.accesses is not None:
-            self._note(op, program, seen[active].ravel(), i[active].ravel(), nbytes)
+            self._note(self.accesses, op, program, seen[active].ravel(), i[active].ravel(), nbytes)
         bad = active & ~inside & ~absent
         if bad.any():
             self._report(op, program, seen[bad].ravel(), i[bad].ravel())
@@ -89,11 +89,13 @@ class Guard:
         nearest = (addresses + np.uint64(SPACE // 2)) // np.uint64(SPACE)
         return np.clip(nearest.astype(np.int64) - 1, 0, len(self.names) - 1)
 
-    def _note(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray, nbytes: int) -> None:
+    def _note(
+        self, accesses: AccessRecord, op: str, program: Program, addresses: np.ndarray, which: np.ndarray, nbytes: int
+    ) -> None:
         for i in np.unique(which):
             width = self.tensors[i].element_size()
             elements = (addresses[which == i] - self.starts[i]).astype(np.int64) // width  # below the start: negative
-            self.accesses.note(op, self.names[i], program, elements, max(1, nbytes // width))
+            accesses.note(op, self.names[i], program, elements, max(1, nbytes // width))
 
     def _report(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray) -> None:
         for i in np.unique(which):
