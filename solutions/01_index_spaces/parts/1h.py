@@ -38,6 +38,7 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         ("one loc", torch.tensor([3 * draw.int(20, 40) + 1]), 1, 3, 4),
         ("one rank", edge_locs(draw, 1, pads=2), 0, 1, 8),
         ("five programs, thousands of locs", torch.tensor(draw.sample(range(-1, 20_000), 4_500)), draw.int(0, 2), 3, 1024),
+        ("two programs, the second partly filled", few, 0, 4, 4),
         ("three programs, past 2^31 and 2^53", edge_locs(draw, 8, pads=5), draw.choice([0, 5, 7]), 8, 16),
     ]
     return [_launch(label, i, *rest) for i, (label, *rest) in enumerate(launches)]
