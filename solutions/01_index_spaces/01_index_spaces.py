@@ -155,8 +155,10 @@ lab.predict("1a")
 def owner_rank(loc, dcp_size):
     """The rank that stores the c-KV of each loc.
 
-    loc: an int or an integer tensor of any shape, locs >= 0. dcp_size: int, the number of ranks.
-    Returns an int for an int, and for a tensor a new tensor of the same shape and dtype: ranks, 0 to dcp_size - 1.
+    loc: an int or an integer tensor of any shape, locs >= 0.
+    dcp_size: int, the number of ranks.
+    Returns an int for an int, and for a tensor a new tensor of the same shape and
+    dtype: ranks, 0 to dcp_size - 1.
     """
     ### BEGIN SOLUTION
     return loc % dcp_size
@@ -206,8 +208,10 @@ lab.predict("1b")
 def local_row(loc, dcp_size):
     """The row in which the owner of each loc keeps it.
 
-    loc: an int or an integer tensor of any shape, locs >= 0. dcp_size: int, the number of ranks.
-    Returns an int for an int, and for a tensor a new tensor of the same shape and dtype: rows of the owner's pool.
+    loc: an int or an integer tensor of any shape, locs >= 0.
+    dcp_size: int, the number of ranks.
+    Returns an int for an int, and for a tensor a new tensor of the same shape and
+    dtype: rows of the owner's pool.
     """
     ### BEGIN SOLUTION
     return loc // dcp_size
@@ -265,7 +269,8 @@ def localize(locs, dcp_rank, dcp_size):
     """A table of locs as rank `dcp_rank` sees it.
 
     locs: an integer tensor of any shape; -1 is padding. dcp_rank, dcp_size: ints.
-    Returns a new tensor of the same shape and dtype: the row where this rank owns the loc, else -1. Padding stays -1.
+    Returns a new tensor of the same shape and dtype: the row where this rank owns the
+    loc, else -1. Padding stays -1.
     """
     ### BEGIN SOLUTION
     owned = (locs >= 0) & (locs % dcp_size == dcp_rank)
@@ -395,7 +400,9 @@ lab.predict("1e")
 def page_locs(page, page_size, dcp_size):
     """The locs of one widened page, the allocator's page.
 
-    page: int, the allocator's page id, from 0. page_size: int, rows of a page on one rank. dcp_size: int, the number of ranks.
+    page: int, the allocator's page id, from 0.
+    page_size: int, rows of a page on one rank.
+    dcp_size: int, the number of ranks.
     Returns a 1-D int64 tensor of locs, ascending.
     """
     ### BEGIN SOLUTION
@@ -456,10 +463,12 @@ lab.predict("1f")
 def page_tables(locs, page_size, dcp_size):
     """The two page tables of one request.
 
-    locs: 1-D integer tensor, a request's locs in position order. page_size: int, locs of an index-K page, rows of a c-KV page
+    locs: 1-D integer tensor, a request's locs in position order.
+    page_size: int, locs of an index-K page, rows of a c-KV page.
     dcp_size: int, the number of ranks.
-    Returns (index_k_pages, ckv_pages), two 1-D tensors of the dtype of locs, both in order of first use: an id for each index-K
-    page, and one for each c-KV page (the page of the owner's rows, which is the same on every rank).
+    Returns (index_k_pages, ckv_pages), two 1-D tensors of the dtype of locs, both in
+    order of first use: an id for each index-K page, and one for each c-KV page (the
+    page of the owner's rows, which is the same on every rank).
     """
     ### BEGIN SOLUTION
     width = page_size * dcp_size
@@ -523,9 +532,12 @@ lab.predict("1g")
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     """The locs of a batch, request after request, without padding.
 
-    req_to_token: 2-D integer tensor [rows, positions] of locs; of a request's row only the first seq_lens[i] are its own.
-    req_pool_indices, seq_lens: 1-D integer tensors, one entry a request, or none: its row, its length in tokens (0 or more).
-    Returns a new 1-D tensor of locs of the table's dtype, in the order of req_pool_indices.
+    req_to_token: 2-D integer tensor [rows, positions] of locs; of a request's row only
+    the first seq_lens[i] are its own.
+    req_pool_indices, seq_lens: 1-D integer tensors, one entry a request, or none: its
+    row, its length in tokens (0 or more).
+    Returns a new 1-D tensor of locs of the table's dtype, in the order of
+    req_pool_indices.
     """
     ### BEGIN SOLUTION
     table = req_to_token[req_pool_indices]
@@ -590,11 +602,21 @@ lab.predict("1h")
 
 # %% part="1h" role="answer"
 @triton.jit
-def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+def localize_page_table_kernel(
+    locs_ptr,
+    rows_ptr,
+    n,
+    DCP_RANK: tl.constexpr,
+    DCP_SIZE: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
     """Rows of rank DCP_RANK for a table of locs, by the rule of localize.
 
-    locs_ptr: n int64 locs, -1 is padding; read only. rows_ptr: n int64, every entry is written: a row, or -1.
-    n: entries of both, n >= 1. BLOCK: entries a program handles, a power of two. Grid: cdiv(n, BLOCK) programs.
+    locs_ptr: n int64 locs, -1 is padding; read only.
+    rows_ptr: n int64, every entry is written: a row, or -1.
+    n: entries of both, n >= 1.
+    BLOCK: entries a program handles, a power of two.
+    Grid: cdiv(n, BLOCK) programs.
     """
     ### BEGIN SOLUTION
     entry = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -120,7 +120,9 @@ lab.predict("2a")
 def largest_loc(size, page_size, dcp_size):
     """The largest loc that the allocator can issue.
 
-    size: int, rows that one rank can hold (C, the spare page not counted), size >= page_size. page_size: int, rows of a page.
+    size: int, rows that one rank can hold (C, the spare page not counted), size >=
+    page_size.
+    page_size: int, rows of a page.
     dcp_size: int, the number of ranks. Returns an int, a loc.
     """
     ### BEGIN SOLUTION
@@ -174,7 +176,9 @@ lab.predict("2b")
 def loc_space_scale(is_draft_worker, dcp_size):
     """By how much the pool of a worker is larger than one rank's share.
 
-    is_draft_worker: bool; a draft's pool is whole on every rank. dcp_size: int, the number of ranks. Returns an int.
+    is_draft_worker: bool; a draft's pool is whole on every rank.
+    dcp_size: int, the number of ranks.
+    Returns an int.
     """
     ### BEGIN SOLUTION
     return dcp_size if is_draft_worker else 1
@@ -184,7 +188,9 @@ def loc_space_scale(is_draft_worker, dcp_size):
 def pool_page_size(page_size, scale):
     """The page of a pool whose size was multiplied by scale, in rows of that pool.
 
-    page_size: int, rows of a page on one rank. scale: int, from loc_space_scale. Returns an int.
+    page_size: int, rows of a page on one rank.
+    scale: int, from loc_space_scale.
+    Returns an int.
     """
     ### BEGIN SOLUTION
     return page_size * scale
@@ -238,8 +244,10 @@ lab.predict("2c")
 def index_k_slots(size, page_size, dcp_size, scale):
     """Slots that index-K must have on every rank so that every legal loc fits.
 
-    size: int, the pool's size in its own rows, that is C * scale. page_size: int, slots of an index-K page.
-    dcp_size: int, the number of ranks. scale: int, what size was multiplied by: 1, or dcp_size for a draft.
+    size: int, the pool's size in its own rows, that is C * scale.
+    page_size: int, slots of an index-K page.
+    dcp_size: int, the number of ranks.
+    scale: int, what size was multiplied by: 1, or dcp_size for a draft.
     Returns an int, a multiple of page_size.
     """
     ### BEGIN SOLUTION
@@ -323,7 +331,9 @@ lab.predict("2d")
 def first_loc_out(consumer, size, page_size, dcp_size):
     """The first loc that is issued and falls outside a buffer of the unpatched server.
 
-    consumer: "index_k", "ckv_raw" or "draft". size: int, rows that one rank can hold (C). page_size, dcp_size: ints.
+    consumer: "index_k", "ckv_raw" or "draft".
+    size: int, rows that one rank can hold (C).
+    page_size, dcp_size: ints.
     Returns an int, a loc, or None if every loc that can be issued fits.
     """
     ### BEGIN SOLUTION
@@ -398,8 +408,11 @@ lab.predict("2e")
 def check_bound(consumer, size, page_size, dcp_size):
     """The exclusive upper bound that an assert must use.
 
-    consumer: "ckv_write_loc", "ckv_row", "index_k_loc", "draft_loc" or "flattened_page_table". size: int, rows that one rank
-    can hold (C). page_size, dcp_size: ints. Returns an int: the largest legal index of that consumer, plus 1.
+    consumer: "ckv_write_loc", "ckv_row", "index_k_loc", "draft_loc" or
+    "flattened_page_table".
+    size: int, rows that one rank can hold (C).
+    page_size, dcp_size: ints.
+    Returns an int: the largest legal index of that consumer, plus 1.
     """
     ### BEGIN SOLUTION
     rows = (size // page_size + 1) * page_size
@@ -456,9 +469,12 @@ lab.predict("2f")
 class HybridPool:
     """A pool around an inner pool.
 
-    make_pool: called once, make_pool(size=, page_size=, index_buf_size=), gives the inner pool, which has the attributes
-    index_buf_size and dcp_localized_writes. size: int, rows of c-KV. page_size: int. index_buf_size: int, slots of index-K, or
-    None where the inner pool shall decide. Properties: index_buf_size, dcp_localized_writes, the inner pool's, read only.
+    make_pool: called once, make_pool(size=, page_size=, index_buf_size=), gives the
+    inner pool, which has the attributes index_buf_size and dcp_localized_writes.
+    size: int, rows of c-KV.
+    page_size: int.
+    index_buf_size: int, slots of index-K, or None where the inner pool shall decide.
+    Properties: index_buf_size, dcp_localized_writes, the inner pool's, read only.
     """
 
     def __init__(self, make_pool, size, page_size, index_buf_size=None):
@@ -521,7 +537,9 @@ lab.predict("2g")
 def index_k_extra_bytes(layers, size, dcp_size):
     """Bytes that a rank pays for index-K above what one unreplicated copy costs it.
 
-    layers: int, layers with an index-K. size: int, rows that one rank can hold (C). dcp_size: int, the number of ranks.
+    layers: int, layers with an index-K.
+    size: int, rows that one rank can hold (C).
+    dcp_size: int, the number of ranks.
     Returns an int, bytes.
     """
     ### BEGIN SOLUTION
@@ -532,7 +550,8 @@ def index_k_extra_bytes(layers, size, dcp_size):
 def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
     """Tokens that a server holds with DCP, over tokens held without, at equal memory.
 
-    ckv_layers, index_layers: ints, layers with c-KV, with an index-K. row_bytes: int, bytes of a c-KV row of one layer.
+    ckv_layers, index_layers: ints, layers with c-KV, with an index-K.
+    row_bytes: int, bytes of a c-KV row of one layer.
     dcp_size: int, the number of ranks. Returns a float.
     """
     ### BEGIN SOLUTION
@@ -613,8 +632,11 @@ def write_index_k_kernel(
 ):
     """Writes each token's key and scale into the slot of its loc.
 
-    buf_ptr, buf_f32_ptr: index-K as bytes and as floats, [pages, PAGE_SIZE * (DIM + 4)] bytes; in a page first all keys, then
-    all scales. key_ptr: n keys of DIM bytes. scale_ptr: n floats. loc_ptr: n int64 locs, -1 is skipped. n >= 1 tokens.
+    buf_ptr, buf_f32_ptr: index-K as bytes and as floats, [pages, PAGE_SIZE * (DIM + 4)]
+    bytes; in a page first all keys, then all scales.
+    key_ptr: n keys of DIM bytes.
+    scale_ptr: n floats.
+    loc_ptr: n int64 locs, -1 is skipped. n >= 1 tokens.
     Grid: cdiv(n, ROWS) programs.
     """
     ### BEGIN SOLUTION

@@ -111,12 +111,16 @@ def write_ckv_norope_kernel(
     DCP_SIZE: tl.constexpr,
     ROWS: tl.constexpr,
 ):
-    """Writes this rank's tokens of a batch into its rows of the pool; touches nothing else.
+    """Writes this rank's tokens of a batch into its rows of the pool; touches nothing
+    else.
 
-    kv_ptr: the pool, rows of DIM elements, kv_stride elements apart, indexed by row. src_ptr: n tokens of DIM elements,
-    src_stride elements apart; unlike the pool, they span fewer than 2^31. loc_ptr: n int64 locs; a negative one is padding and
-    is skipped. n >= 1. DIM, ROWS: powers of two. DCP_RANK, DCP_SIZE: this rank, and how many there are. Grid: cdiv(n, ROWS)
-    programs.
+    kv_ptr: the pool, rows of DIM elements, kv_stride elements apart, indexed by row.
+    src_ptr: n tokens of DIM elements, src_stride elements apart; unlike the pool, they
+    span fewer than 2^31.
+    loc_ptr: n int64 locs; a negative one is padding and is skipped. n >= 1.
+    DIM, ROWS: powers of two.
+    DCP_RANK, DCP_SIZE: this rank, and how many there are.
+    Grid: cdiv(n, ROWS) programs.
     """
     ### BEGIN SOLUTION
     token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -206,8 +210,11 @@ lab.predict("3b")
 def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     """Writes this rank's tokens of a batch into its rows of the pool, in place.
 
-    kv: [rows, DIM], the pool, indexed by row; may be a strided view. src: [n, DIM], the tokens, of kv's dtype. locs: [n], int64
-    or int32, locs; a negative one is padding and is skipped. dcp_rank, dcp_size: ints. Returns nothing.
+    kv: [rows, DIM], the pool, indexed by row; may be a strided view.
+    src: [n, DIM], the tokens, of kv's dtype.
+    locs: [n], int64 or int32, locs; a negative one is padding and is skipped.
+    dcp_rank, dcp_size: ints.
+    Returns nothing.
     """
     ### BEGIN SOLUTION
     mine = (locs >= 0) & (locs % dcp_size == dcp_rank)
@@ -264,7 +271,9 @@ lab.predict("3c")
 def should_localize(pool_kind, dcp_size):
     """Whether a write to this pool must turn its ids from locs into rows of this rank.
 
-    pool_kind: "target", "draft" or "unified_resolved". dcp_size: int, the number of ranks. Returns a bool.
+    pool_kind: "target", "draft" or "unified_resolved".
+    dcp_size: int, the number of ranks.
+    Returns a bool.
     """
     ### BEGIN SOLUTION
     return pool_kind == "target" and dcp_size > 1
@@ -358,10 +367,13 @@ lab.predict("3d")
 
 # %% part="3d" role="answer"
 def localize_topk(topk_locs, dcp_rank, dcp_size):
-    """The rows of this rank among the selected locs, to the front, and how many there are.
+    """The rows of this rank among the selected locs, to the front, and how many there
+    are.
 
-    topk_locs: integer tensor [..., k], locs, -1 for padding; k may be 0. dcp_rank, dcp_size: ints. Returns (rows, counts),
-    int32: rows [..., k], this rank's rows in the order of topk_locs, then -1; counts [...], how many rows each query has.
+    topk_locs: integer tensor [..., k], locs, -1 for padding; k may be 0.
+    dcp_rank, dcp_size: ints.
+    Returns (rows, counts), int32: rows [..., k], this rank's rows in the order of
+    topk_locs, then -1; counts [...], how many rows each query has.
     """
     ### BEGIN SOLUTION
     owned = (topk_locs >= 0) & (topk_locs % dcp_size == dcp_rank)
@@ -431,9 +443,11 @@ lab.predict("3e")
 def merge_lse(outs, lses):
     """Attention over the keys of all ranks, from what each rank has over its own.
 
-    outs: [D, T, H, V], each rank's output for T queries and H heads, float32 or bf16. lses: [D, T, H], base 2, of either dtype;
-    -inf or +inf for a rank without keys, whose output may be anything. Returns (out [T, H, V], lse [T, H]), float32, lse base
-    2; where no rank has keys 0 and -inf.
+    outs: [D, T, H, V], each rank's output for T queries and H heads, float32 or bf16.
+    lses: [D, T, H], base 2, of either dtype; -inf or +inf for a rank without keys,
+    whose output may be anything.
+    Returns (out [T, H, V], lse [T, H]), float32, lse base 2; where no rank has keys 0
+    and -inf.
     """
     ### BEGIN SOLUTION
     outs, lses = outs.float(), lses.float()
@@ -503,9 +517,12 @@ lab.predict("3f")
 def replication_alarm(valid_counts, topk_counts, merged_lse, single_lse):
     """Whether some query's keys are held by more than one rank.
 
-    valid_counts: [D, T], int, valid keys of each query on each rank. topk_counts: [T], int, keys selected for each query.
-    merged_lse, single_lse: [T, H], base 2, after the merge, and of one rank that has all the keys: where keys are held twice
-    the first is larger by at least 0.5, elsewhere they agree within 1e-3 or are both -inf. Returns a bool.
+    valid_counts: [D, T], int, valid keys of each query on each rank.
+    topk_counts: [T], int, keys selected for each query.
+    merged_lse, single_lse: [T, H], base 2, after the merge, and of one rank that has
+    all the keys: where keys are held twice the first is larger by at least 0.5,
+    elsewhere they agree within 1e-3 or are both -inf.
+    Returns a bool.
     """
     ### BEGIN SOLUTION
     return bool((valid_counts.sum(0) > topk_counts).any())
@@ -578,11 +595,13 @@ def write_ckv_fp8_kernel(
     DCP_SIZE: tl.constexpr,
     ROWS: tl.constexpr,
 ):
-    """Writes this rank's tokens of a batch into its rows of an fp8 pool; touches nothing else.
+    """Writes this rank's tokens of a batch into its rows of an fp8 pool; touches
+    nothing else.
 
-    kv_ptr: float8_e4m3fn pool, rows of DIM elements, kv_stride elements apart. src_ptr: n tokens of DIM elements, bf16 or fp32,
-    src_stride elements apart, none above 448 in size. loc_ptr: n int64 locs; a negative one is skipped. n >= 1. The rest as in
-    3a.
+    kv_ptr: float8_e4m3fn pool, rows of DIM elements, kv_stride elements apart.
+    src_ptr: n tokens of DIM elements, bf16 or fp32, src_stride elements apart, none
+    above 448 in size.
+    loc_ptr: n int64 locs; a negative one is skipped. n >= 1. The rest as in 3a.
     """
     ### BEGIN SOLUTION
     token = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)

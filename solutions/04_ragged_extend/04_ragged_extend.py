@@ -104,12 +104,13 @@ lab.predict("4a")
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     """The rows of rank `dcp_rank` that hold the prefixes of a batch.
 
-    prefix_locs: 1-D integer tensor, the locs of all prefixes, or of a piece of each, which may
-    begin at any position; one request after another, in position order.
-    prefix_lens: 1-D integer tensor, one length a request, or none, 0 allowed; their sum is the
-    number of locs. dcp_rank, dcp_size: ints.
-    Returns a new 1-D tensor of the dtype of prefix_locs: this rank's rows, request by request, in
-    position order.
+    prefix_locs: 1-D integer tensor, the locs of all prefixes, or of a piece of each,
+    which may begin at any position; one request after another, in position order.
+    prefix_lens: 1-D integer tensor, one length a request, or none, 0 allowed; their sum
+    is the number of locs.
+    dcp_rank, dcp_size: ints.
+    Returns a new 1-D tensor of the dtype of prefix_locs: this rank's rows, request by
+    request, in position order.
     """
     ### BEGIN SOLUTION
     mine = prefix_locs[prefix_locs % dcp_size == dcp_rank]
@@ -189,12 +190,12 @@ lab.predict("4b")
 def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
     """The tokens of gathered shards, in position order, request by request.
 
-    shards: [dcp_size, rows, V], any dtype. Request i fills ceil((len + start % dcp_size) /
-    dcp_size) rows of every shard, in request order, and none if its length is 0. Its token at
-    position p is in shard p % dcp_size, in row p // dcp_size - start // dcp_size of the request's
-    rows. A row that holds no token is garbage.
-    prefix_lens, start_positions: 1-D integer tensors, one entry a request, or none: its tokens,
-    the position of the first of them.
+    shards: [dcp_size, rows, V], any dtype. Request i fills ceil((len + start %
+    dcp_size) / dcp_size) rows of every shard, in request order, and none if its length
+    is 0. Its token at position p is in shard p % dcp_size, in row p // dcp_size - start
+    // dcp_size of the request's rows. A row that holds no token is garbage.
+    prefix_lens, start_positions: 1-D integer tensors, one entry a request, or none: its
+    tokens, the position of the first of them.
     Returns a new tensor [sum(prefix_lens), V] of the shards' dtype.
     """
     ### BEGIN SOLUTION
@@ -254,13 +255,15 @@ viz.workspace_picture([2, 3], [1, 1])
 
 # %% part="4c" role="answer"
 def assemble_ragged(prefix, extend, prefix_lens, extend_lens):
-    """The workspace of an extend: each request's prefix and, right behind it, its new tokens.
+    """The workspace of an extend: each request's prefix and, right behind it, its new
+    tokens.
 
-    prefix: [n, ...], all prefixes, one request after another. extend: [m, ...], all new tokens,
-    likewise; same dtype and trailing shape. prefix_lens, extend_lens: 1-D integer tensors, one
-    entry a request, or none, 0 allowed; they sum to n and m.
-    Returns a new tensor [n + m, ...], [prefix_0; extend_0; prefix_1; extend_1; ...]: its first
-    dimension is the ragged index.
+    prefix: [n, ...], all prefixes, one request after another.
+    extend: [m, ...], all new tokens, likewise; same dtype and trailing shape.
+    prefix_lens, extend_lens: 1-D integer tensors, one entry a request, or none, 0
+    allowed; they sum to n and m.
+    Returns a new tensor [n + m, ...], [prefix_0; extend_0; prefix_1; extend_1; ...]:
+    its first dimension is the ragged index.
     """
     ### BEGIN SOLUTION
     old, new = prefix.split(prefix_lens.tolist()), extend.split(extend_lens.tolist())
@@ -317,10 +320,12 @@ lab.predict("4d")
 def topk_to_paged(topk_pos, req_of_row, req_to_token):
     """Selected positions to locs.
 
-    topk_pos: [rows, k] integer tensor, positions in the row's request; -1 is padding. req_of_row:
-    1-D integer tensor, for each row the row of req_to_token of its request. req_to_token: 2-D
-    integer tensor of locs, by request and position; it may be of another integer dtype.
-    Returns a new tensor of the shape and dtype of topk_pos: locs, -1 where there was -1.
+    topk_pos: [rows, k] integer tensor, positions in the row's request; -1 is padding.
+    req_of_row: 1-D integer tensor, for each row the row of req_to_token of its request.
+    req_to_token: 2-D integer tensor of locs, by request and position; it may be of
+    another integer dtype.
+    Returns a new tensor of the shape and dtype of topk_pos: locs, -1 where there was
+    -1.
     """
     ### BEGIN SOLUTION
     locs = req_to_token[req_of_row[:, None], topk_pos.clamp(min=0)]
@@ -331,11 +336,12 @@ def topk_to_paged(topk_pos, req_of_row, req_to_token):
 def topk_to_ragged(topk_pos, req_of_row, cu_seqlens_k):
     """Selected positions to ragged indices.
 
-    topk_pos: [rows, k] integer tensor, positions in the row's request; -1 is padding. req_of_row:
-    1-D integer tensor, each row's request. cu_seqlens_k: [requests + 1] integer tensor, of
-    another dtype perhaps: the ragged index at which each request begins, then the end.
-    Returns a new tensor of the shape and dtype of topk_pos: ragged indices, -1 where there was
-    -1.
+    topk_pos: [rows, k] integer tensor, positions in the row's request; -1 is padding.
+    req_of_row: 1-D integer tensor, each row's request.
+    cu_seqlens_k: [requests + 1] integer tensor, of another dtype perhaps: the ragged
+    index at which each request begins, then the end.
+    Returns a new tensor of the shape and dtype of topk_pos: ragged indices, -1 where
+    there was -1.
     """
     ### BEGIN SOLUTION
     begins = cu_seqlens_k[req_of_row][:, None]
@@ -459,8 +465,8 @@ lab.predict("4e")
 def choose_transform(mode, dcp_sharded):
     """The transform that fits the buffer which attention reads in a batch.
 
-    mode: "decode", "target_verify", "extend" or "mixed". dcp_sharded: bool, whether c-KV is split
-    over ranks.
+    mode: "decode", "target_verify", "extend" or "mixed".
+    dcp_sharded: bool, whether c-KV is split over ranks.
     Returns "PAGED" or "RAGGED".
     """
     ### BEGIN SOLUTION
@@ -549,9 +555,11 @@ lab.predict("4f")
 def capacity_ok(flat_locs, consumer, size, page_size, dcp_size):
     """Whether every index is one that the consumer may be given.
 
-    flat_locs: 1-D integer tensor, indices in the consumer's space, perhaps none. consumer:
-    "ckv_write_loc", "ckv_row", "index_k_loc", "draft_loc" or "flattened_page_table". size: int,
-    rows that one rank can hold (C). page_size, dcp_size: ints.
+    flat_locs: 1-D integer tensor, indices in the consumer's space, perhaps none.
+    consumer: "ckv_write_loc", "ckv_row", "index_k_loc", "draft_loc" or
+    "flattened_page_table".
+    size: int, rows that one rank can hold (C).
+    page_size, dcp_size: ints.
     Returns a bool.
     """
     ### BEGIN SOLUTION
@@ -637,10 +645,14 @@ def assemble_ragged_kernel(
 ):
     """Writes the workspace, [prefix_0; extend_0; prefix_1; extend_1; ...].
 
-    Program (i, b) makes the rows b * ROWS and following of request i's segment, ROWS at most.
-    prefix_ptr, extend_ptr: rows of DIM values, prefix_stride and extend_stride elements apart;
-    read only. out_ptr: likewise, out_stride apart; every row is written, and nothing between the
-    rows. cu_prefix_ptr, cu_extend_ptr: int64, requests + 1 cumulative lengths with a leading 0.
+    Program (i, b) makes the rows b * ROWS and following of request i's segment, ROWS at
+    most.
+    prefix_ptr, extend_ptr: rows of DIM values, prefix_stride and extend_stride elements
+    apart; read only.
+    out_ptr: likewise, out_stride apart; every row is written, and nothing between the
+    rows.
+    cu_prefix_ptr, cu_extend_ptr: int64, requests + 1 cumulative lengths with a leading
+    0.
     DIM and ROWS are powers of two. Grid: (requests, cdiv(longest segment, ROWS)).
     """
     ### BEGIN SOLUTION

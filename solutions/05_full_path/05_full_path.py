@@ -79,8 +79,9 @@ lab.predict("5a")
 def decode_path(step):
     """One layer of a decode step, on all ranks.
 
-    step: the layer, with step.ranks, step.batch.out_cache_loc and step.merge. Returns a list: for each rank of step.ranks the
-    merged attention output [T, heads, 512].
+    step: the layer, with step.ranks, step.batch.out_cache_loc and step.merge.
+    Returns a list: for each rank of step.ranks the merged attention output [T, heads,
+    512].
     """
     ### BEGIN SOLUTION
     parts = []
@@ -161,7 +162,8 @@ lab.predict("5b")
 def extend_path(step):
     """One layer of an extend step, on all ranks; mixed batches come here too.
 
-    step: the layer, with the operations above. Returns a list: for each rank of step.ranks its output [T, heads, 512].
+    step: the layer, with the operations above.
+    Returns a list: for each rank of step.ranks its output [T, heads, 512].
     """
     ### BEGIN SOLUTION
     for rank in step.ranks:
@@ -178,7 +180,8 @@ def extend_path(step):
 
 
 def verify_path(step):
-    """One layer of a target verify, on all ranks: for each request its last word and the draft's guesses.
+    """One layer of a target verify, on all ranks: for each request its last word and
+    the draft's guesses.
 
     step: the layer, with the operations of 5a. Returns what decode_path returns.
     """
@@ -188,9 +191,11 @@ def verify_path(step):
 
 
 def draft_path(step):
-    """The draft's layer, on all ranks: one word for each request, pools that are whole on every rank.
+    """The draft's layer, on all ranks: one word for each request, pools that are whole
+    on every rank.
 
-    step: the layer, with the operations of 5a. Returns a list: for each rank of step.ranks its attention output.
+    step: the layer, with the operations of 5a.
+    Returns a list: for each rank of step.ranks its attention output.
     """
     ### BEGIN SOLUTION
     outs = []
@@ -279,9 +284,11 @@ lab.predict("5c")
 
 # %% part="5c" role="answer"
 def isolation():
-    """What each server of the matrix comes to: a dict from row to "right", "silent", "alarm" or "crash".
+    """What each server of the matrix comes to: a dict from row to "right", "silent",
+    "alarm" or "crash".
 
-    A row is named by the patches that are in force and by the watermark: "write+read, above".
+    A row is named by the patches that are in force and by the watermark: "write+read,
+    above".
     """
     said = {
         "none, below": None,
@@ -429,8 +436,9 @@ case[3].trace()
 def first_wrong():
     """The first wrong operation of each of your three cases.
 
-    Returns the seed that your cases show, an int, and a dict from the case's number to its six names. buffer and op are strings
-    as the trace shows them, the others are ints.
+    Returns the seed that your cases show, an int, and a dict from the case's number to
+    its six names. buffer and op are strings as the trace shows them, the others are
+    ints.
     """
     seed = None
     found = {
@@ -492,8 +500,8 @@ investigate.incident()
 def incident_record():
     """The record of your incident.
 
-    Returns the seed that your cases show, an int, and the record as text: a line "key: value" for each figure. What stands
-    behind a # is ignored.
+    Returns the seed that your cases show, an int, and the record as text: a line "key:
+    value" for each figure. What stands behind a # is ignored.
     """
     seed = None
     record = """

@@ -33,6 +33,7 @@ def faults(lab, **changed) -> str:
         ('lab.check("1a")', 'lab.check("1a"); 1.0', 'ends in lab.check("1a")'),
         ('part="1b" role="check"', "", "check cells are ['1a']"),
         ("    ### BEGIN SOLUTION\n    return loc % dcp_size\n    ### END SOLUTION", "    return 0", "has no solution region"),
+        ("    ### BEGIN", f'    """{"Owners. " * 11}"""\n    ### BEGIN', '98 characters in \'"""Owners.'),
         ("# The end.", "# The end.\n\n# %%\n%matplotlib inline", "a magic or shell line"),
         ("from dcplab import lab", "### BEGIN SOLUTION\n### END SOLUTION", "outside an answer cell"),
     ],

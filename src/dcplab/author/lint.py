@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import keyword
 import re
@@ -11,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nbformat import NotebookNode
 
+from dcplab import syntax
 from dcplab.course.lab_source import BEGIN, END, STUB, Cell
 from dcplab.course.model import Part, Right, Wrong
 
 SAYS_WIDTH = 80  # characters of a diagnosis, the first line that a learner reads
+STARTER_WIDTH = 88  # characters of a signature and docstring: what the window's edge cuts off is not read
 MINUTES_A_PART = 15
 POINTS_A_LAB = 100
 
@@ -44,6 +47,9 @@ def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
             seen.add(cell.part)
             if BEGIN not in cell.source:
                 yield f"{where}: the answer cell of {cell.part} has no solution region."
+            for line in _promises(cell.source):
+                if len(line) > STARTER_WIDTH:
+                    yield f"{where}: {len(line)} characters in {line.strip()[:40]!r} of {cell.part}; at most {STARTER_WIDTH}."
         elif BEGIN in cell.source or END in cell.source:
             yield f"{where}: a solution region outside an answer cell."
         if cell.role == "check":
@@ -53,6 +59,14 @@ def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
                 yield f"{where}: the check of {cell.part} stands before its answer."
         if cell.kind == "code" and re.search(r"^\s*[%!]", cell.source, re.MULTILINE):
             yield f"{where}: a magic or shell line; a lab is plain Python, so that an answer can be checked outside Jupyter."
+
+
+def _promises(source: str) -> Iterator[str]:
+    """The lines of the signatures and docstrings in an answer cell."""
+    lines = source.splitlines()
+    for node in ast.walk(syntax.parse(source)):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+            yield from lines[node.lineno - 1 : node.body[0].end_lineno]
 
 
 def part_faults(parts: Sequence[Part]) -> Iterator[str]:
