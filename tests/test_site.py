@@ -274,9 +274,13 @@ def test_a_site_is_built_anew_where_one_was_and_keeps_what_is_not_its_own(tmp_pa
             (built / name).write_text(name)
         build.put(built, folder)
         (folder / "CNAME").write_text("theirs")
+        (tmp_path / "beside").write_text("theirs")
+        with (folder / build.MADE).open("a") as made:
+            made.write("../beside\n")
         for path in built.rglob("*.html"):
             path.unlink()
     assert sorted(p.name for p in folder.rglob("*") if p.is_file()) == [".dcplab-site", "CNAME", "index.html", "new.html"]
+    assert (tmp_path / "beside").exists()
     build.refuse(folder, ROOT)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from dcplab import paths, subprocess_call
 from dcplab.course import catalog
-from dcplab.course.catalog import Lab
 from dcplab.errors import CourseError
 from dcplab.viz.core import surface
 
@@ -19,8 +18,8 @@ MADE = ".dcplab-site"  # lists the files that a build wrote, so that the next on
 STATIC = Path(__file__).parent / "static"
 
 
-def build(folder: Path, say: Callable[[str], None], labs: Sequence[Lab] | None = None) -> int:
-    """Build the site of ``labs`` (default: all) into ``folder``, which is new, empty, or one that a build made.
+def build(folder: Path, say: Callable[[str], None]) -> int:
+    """Build the site of all labs into ``folder``, which is new, empty, or one that a build made. ``say`` gets a line a step.
 
     Returns the number of pages. Raises CourseError if the folder is another, the generator is missing, or a page has a fault,
     such as a link that leads nowhere.
@@ -39,7 +38,7 @@ def build(folder: Path, say: Callable[[str], None], labs: Sequence[Lab] | None =
         source, built = Path(scratch, "source"), Path(scratch, "html")
         source.mkdir()
         say("drawing the pictures")
-        sources.lay_out(root, catalog.labs() if labs is None else labs, source)
+        sources.lay_out(root, catalog.labs(), source)
         _front_end(Path(scratch, "static"))
         say("making the pages")
         make_pages(source, built, Path(scratch, "static"), root)
@@ -82,7 +81,8 @@ def put(built: Path, folder: Path) -> None:
     try:
         if before.is_file():
             for name in before.read_text(encoding="utf-8").splitlines():
-                (folder / name).unlink(missing_ok=True)
+                if (folder / name).resolve().is_relative_to(folder):  # the list may be anybody's
+                    (folder / name).unlink(missing_ok=True)
         shutil.copytree(built, folder, dirs_exist_ok=True)
         names = sorted(str(path.relative_to(built)) for path in built.rglob("*") if path.is_file())
         before.write_text("\n".join(names) + "\n", encoding="utf-8")
