@@ -1,9 +1,9 @@
 """How long it takes to say which mistake it is, part by part, where this runs: GPU or CPU.
 
-Each wrong answer is checked three times on one seed: without a bank (the kernel is compiled), again (it is not), and with it.
-What the bank adds is the diagnosis. The aim is 3 s for every part once the servers are warm; more is marked, and so is a
-mistake that gets no name or another one's. ``--answers 0`` takes all of a bank. ``--unnamed N`` adds N answers a part with two
-edits of the solution: most get no name, after the longest search there is.
+Each wrong answer is judged on one seed, and then its mistake is named: by people's bank, the machine's, or facts. The two are
+timed apart. The aim is 3 s for a name in every part once the servers are warm; more is marked, and so is a mistake that gets no
+name or another one's. ``--answers 0`` takes all of a bank. ``--unnamed N`` adds N answers a part with two edits of the
+solution: most get no name, after the longest search there is.
 """
 
 import argparse
@@ -17,16 +17,22 @@ from dataclasses import replace
 
 from dcplab import checking, mode
 from dcplab.course import catalog
+from dcplab.course.drawn import draw
 from dcplab.course.mutants import slips
+from dcplab.reference import Reference
 from dcplab.sandbox import pool
 
 AIM_S = 3.0
 
 
 def timed(key, program, seed):
+    """Return the seconds that the verdict took, those that the name took, and the judgement."""
+    reference = Reference(key, draw(key.part, seed, mode.current().name))
     start = time.perf_counter()
-    found = checking.check(key, program, seed=seed)
-    return time.perf_counter() - start, found
+    judged = checking.verdict(program, reference)
+    between = time.perf_counter()
+    found = checking.named(judged, reference) if judged.why == "failed" else judged
+    return between - start, time.perf_counter() - between, found
 
 
 def two_edits(key, count: int, seed: int):
@@ -36,7 +42,8 @@ def two_edits(key, count: int, seed: int):
     for _ in range(8 * count if first else 0):
         second = slips(chosen.choice(first).source, names)
         program = replace(key.solution, source=chosen.choice(second).source, lines=())
-        if count and checking.check(replace(key, wrong=()), program, seed=seed).outcome in ("wrong", "unsafe"):
+        reference = Reference(key, draw(key.part, seed, mode.current().name))
+        if count and checking.verdict(program, reference).outcome in ("wrong", "unsafe"):
             count -= 1
             yield program
 
@@ -45,25 +52,22 @@ def measured(lab, part, answers: int, unnamed: int, seed: int) -> dict:
     key = lab.key(part.id)
     bank = [(wrong, program) for wrong, program in key.wrong if wrong.part == part.id]
     chosen = bank if not answers else bank[:: max(1, len(bank) // answers)][:answers]
-    cold, named, other = [], [], []
+    first, named, other = [], [], []
     for number, program in enumerate(two_edits(key, unnamed, seed)):
-        warm, _ = timed(replace(key, wrong=()), program, seed)
-        whole, found = timed(key, program, seed)
-        named.append((whole - warm, f"two edits, {number}: {found.diagnosis}"))
+        _, name_s, found = timed(key, program, seed)
+        named.append((name_s, f"two edits, {number}: {found.wrong and found.wrong.id}"))
     for wrong, program in chosen:
-        first, _ = timed(replace(key, wrong=()), program, seed)
-        warm, _ = timed(replace(key, wrong=()), program, seed)
-        whole, found = timed(key, program, seed)
-        cold.append(first)
-        named.append((whole - warm, wrong.id))
-        if (found.diagnosis, found.outcome) != (wrong.id, wrong.outcome):
-            other.append(f"{wrong.id}: {found.outcome}, {found.diagnosis}")
+        verdict_s, name_s, found = timed(key, program, seed)
+        first.append(verdict_s)
+        named.append((name_s, wrong.id))
+        if not (found.wrong and (found.wrong.id, found.outcome) == (wrong.id, wrong.outcome)):
+            other.append(f"{wrong.id}: {found.outcome}, {found.wrong and found.wrong.id}")
     longest, which = max(named)
     return {
         "part": part.id,
         "answers": len(chosen),
         "bank": len(bank),
-        "verdict_s": statistics.median(cold),
+        "verdict_s": statistics.median(first),
         "diagnosis_s": statistics.median(s for s, _ in named),
         "longest_s": longest,
         "longest": which,
@@ -85,7 +89,7 @@ def main() -> None:
     for name in {here.name, "cpu"}:
         pool.run([], [], name, own_s=60)
     print(f"{here.label}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {mode.versions()}")
-    print("part  answers  verdict, first  diagnosis  longest", flush=True)
+    print("part  answers  verdict, first  name, median  longest", flush=True)
     rows = []
     for lab, part in pairs:
         rows.append(row := measured(lab, part, args.answers, args.unnamed, args.seed))

@@ -62,12 +62,20 @@ def judge(program: Program, reference: Reference, note: Note | None = None, tria
 
     If the machine is too busy, the answer is not judged, or judged without a name. The judgement says which.
     """
+    judged = verdict(program, reference, note, trial)
+    return named(judged, reference) if judged.why == "failed" else judged
+
+
+def verdict(program: Program, reference: Reference, note: Note | None = None, trial: Trial | None = None) -> Judgement:
+    """Judge an answer as `judge` does, without naming its mistake."""
     try:
-        judged = _alone(_verdict(program, reference, note, trial), reference, note)
+        return _alone(_verdict(program, reference, note, trial), reference, note)
     except MachineBusy:
         return judgement.busy(reference.key, program, reference.drawn.seed, reference.drawn.mode)
-    if judged.why != "failed":
-        return judged
+
+
+def named(judged: Judgement, reference: Reference) -> Judgement:
+    """Name the mistake of an answer that failed."""
     try:
         return _named(judged, reference)
     except MachineBusy:

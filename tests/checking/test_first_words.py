@@ -202,3 +202,11 @@ def test_answers_of_a_record_are_explained_one_by_one():
     assert found.case == "snippet 2" and "n = 2" not in found.detail
     half = told("5c", "def isolation():\n    return {'none, below': 'right', 'none, above': 'silent'}\n")
     assert "has no verdict yet." in half and "Nothing comes back" not in half
+
+
+def test_a_mistake_is_known_where_the_banks_answer_also_ends_in_a_batch_without_requests():
+    source = """def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    pieces = [req_to_token[i, :n] for i, n in enumerate(seq_lens.tolist())]
+    return torch.cat([req_to_token[0, :0], *pieces])
+"""
+    assert told("1g", source).startswith("Row i was read for request i: its row is req_pool_indices[i].")

@@ -27,6 +27,16 @@ def test_a_list_serves_where_a_tuple_is_asked_for():
     assert found.outcome == "passed", found.message
 
 
+def test_an_empty_piece_of_an_argument_shares_nothing():
+    source = """def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    if not len(seq_lens):
+        return req_to_token[0, :0]
+    return torch.cat([req_to_token[i, :n] for i, n in zip(req_pool_indices.tolist(), seq_lens.tolist())])
+"""
+    found = judged("1g", source)
+    assert found.outcome == "passed", found.message
+
+
 def test_who_counts_to_the_end_of_a_large_size_is_asked_about_it():
     counts = (
         "    last = 0\n    for page in range(1, size // page_size + 1):\n        last = (page + 1) * page_size * dcp_size - 1\n"

@@ -16,9 +16,9 @@ RIGHT = [10, 20, 30, 40, 50]
 MINE = [11, 20, 31, 41, 51]  # all wrong but the second
 
 
-def left(answers, mine=MINE, ended=False):
-    """The names that are left, and what ran: (names, case)."""
-    part = Part("9a", "above", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
+def left(answers, mine=MINE, ended=False, sources=None, **also):
+    """The names that are left, and what ran: (names, case). ``sources``: of the answers, by name."""
+    part = Part("9a", "above", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"), **also)
     cases = tuple(Case((i,), size=size) for i, size in enumerate([0, 1, 4, 3, 2]))
     drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
     trial = Trial({i: {"returned": v, "events": []} for i, v in enumerate(mine)}, status="died" if ended else "done", exit=1)
@@ -29,7 +29,7 @@ def left(answers, mine=MINE, ended=False):
         ran.append((len(wrong), number))
         return [deeds(Trial({number: {"returned": answers[w.id][number], "events": []}}), None) for w in wrong]
 
-    wrong = [Wrong(id=name, part="9a", says=name, asks="?", source="") for name in answers]
+    wrong = [Wrong(id=name, part="9a", says=name, asks="?", source=(sources or {}).get(name, "")) for name in answers]
     return [w.id for w in sieve.on_failing(judged, sieve.on_shown(judged, wrong, bank), bank)], ran
 
 
@@ -51,3 +51,13 @@ def test_it_ends_where_few_are_left_or_nobody_falls_out():
 def test_cases_that_an_answer_did_not_reach_exclude_nobody(reached):
     names, ran = left({name: MINE for name in "abcd"}, MINE[:reached], ended=True)
     assert names == list("abcd") and {number for _, number in ran} <= set(range(reached))
+
+
+def test_who_has_the_solutions_function_there_is_not_run_where_a_part_asks_for_several():
+    mends = "def above(n):\n    return n > 3\ndef below(n):\n    return n < 3\n"
+    sources = {"a": mends.replace("n > 3", "n >= 3"), "elsewhere": mends.replace("n < 3", "n <= 3")}
+    answers = dict.fromkeys(sources, MINE)
+    assert left(answers, sources=sources, also=("below",)) == (["a"], [(1, 0)])
+    assert left(answers, sources=sources) == (["a", "elsewhere"], [(2, 0)]), "one function: nobody is left out"
+    driven = left(answers, sources=sources, also=("below",), drive=lambda entry, n: entry(n))
+    assert driven == (["a", "elsewhere"], [(2, 0)]), "a driver may call any of them"

@@ -346,3 +346,12 @@ def localize(locs, dcp_rank, dcp_size):
 # outcome: crashed
 def localize(locs, dcp_rank, dcp_size):
     return torch.where(locs >= 0 & locs % dcp_size == dcp_rank, locs // dcp_size, -1)
+
+# %% 1c runs
+# says: The locs were cut into D runs, one a rank; the ranks take turns, loc by loc.
+# asks: Which ranks store locs 0, 1 and 2 when there are four?
+# family: M4
+def localize(locs, dcp_rank, dcp_size):
+    share = (int(locs.max()) + 1) // dcp_size if locs.numel() else 1
+    mine = (locs >= dcp_rank * share) & (locs < (dcp_rank + 1) * share)
+    return torch.where(mine, locs - dcp_rank * share, -1)

@@ -244,3 +244,9 @@ def globalize(rows, dcp_rank, dcp_size):
 # asks: What should come out where nothing was?
 def globalize(rows, dcp_rank, dcp_size):
     return torch.abs(rows * dcp_size + dcp_rank)
+
+# %% 1d from-the-end
+# says: The rank is counted back from the next group; it counts on from its first loc.
+# asks: Which loc of its group does rank 0 hold, the first or the last?
+def globalize(rows, dcp_rank, dcp_size):
+    return torch.where(rows >= 0, (rows + 1) * dcp_size - dcp_rank, -1)

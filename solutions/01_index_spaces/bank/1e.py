@@ -195,3 +195,9 @@ def page_locs(page, page_size, dcp_size):
 def page_locs(page, page_size, dcp_size):
     w = page_size * dcp_size
     return torch.arange(page * w * dcp_size, page * w * dcp_size + w)
+
+# %% 1e strided-short
+# says: These locs are D apart: one rank's share, and a page holds every rank's.
+# asks: How many neighbours in a row does the allocator hand out?
+def page_locs(page, page_size, dcp_size):
+    return torch.arange(page, page + page_size * dcp_size, dcp_size)

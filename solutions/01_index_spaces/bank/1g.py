@@ -301,3 +301,10 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     parts = [req_to_token[r, :n] for r, n in zip(req_pool_indices.tolist(), seq_lens.tolist())]
     return torch.unique(torch.cat(parts)) if parts else req_to_token.new_empty(0)
+
+# %% 1g nonzero-to-longest
+# says: Zeros were taken for padding: only the lengths say where a request ends.
+# asks: What stands past a request's length in a server that has run for a day?
+def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
+    table = req_to_token[req_pool_indices][:, : int(seq_lens.max()) if len(seq_lens) else 0]
+    return table[table > 0]

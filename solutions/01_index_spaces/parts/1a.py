@@ -15,7 +15,7 @@ PART = Part(
     minutes=5,
     cases=again(mapping_cases),
     rows=mapping_rows,
-    question="Deal locs 0, 1, 2, 3, 4 to four ranks like cards. Who holds 4?",
+    question="Deal locs 0, 1, 2 and on to D ranks like cards. Who holds loc D?",
     hints=(
         "Write the first dozen locs in a line and deal them out, one to each rank in turn.",
         "With D ranks the pattern repeats after D locs, so the owner depends only on where a loc stands in its group of "

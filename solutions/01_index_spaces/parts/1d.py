@@ -42,7 +42,7 @@ PART = Part(
     minutes=5,
     cases=again(_globalize_cases),
     rows=_globalize_rows,
-    question="Push one loc through localize and back. Which number did you lose on the way, and who still knows it?",
+    question="Push one loc through localize. What does its row no longer say, and which argument still does?",
     hints=(
         "localize threw the owner away. In this function it comes back, as an argument.",
         "A row counts full groups of dcp_size locs; the rank says where in the group. And -1 is no row: what does your "

@@ -68,7 +68,7 @@ PART = Part(
     minutes=10,
     cases=again(_flatten_cases),
     rows=_flatten_rows,
-    question="Which row of req_to_token belongs to the second request of the batch, and where does its last token stand?",
+    question="Which row of req_to_token belongs to a request of the batch, and where in it does its last token stand?",
     hints=(
         "A batch is a list of rows and a list of lengths. Take them in pairs.",
         "Row req_pool_indices[i] of the table belongs to request i, and only its first seq_lens[i] entries are its own. "

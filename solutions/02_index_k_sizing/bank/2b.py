@@ -132,3 +132,12 @@ def loc_space_scale(is_draft_worker, dcp_size):
 
 def pool_page_size(page_size, scale):
     return 64 * scale
+
+# %% 2b one-more
+# says: The draft gets D + 1: its scale is D in place of 1, not added to it.
+# asks: How many ranks' locs must a draft's pool have room for?
+def loc_space_scale(is_draft_worker, dcp_size):
+    return 1 + is_draft_worker * dcp_size
+
+def pool_page_size(page_size, scale):
+    return page_size * scale

@@ -185,3 +185,10 @@ def index_k_slots(size, page_size, dcp_size, scale):
 # asks: What does a draft's size count?
 def index_k_slots(size, page_size, dcp_size, scale):
     return (size * scale // page_size + 1) * page_size * dcp_size
+
+# %% 2c rounded-up-no-spare
+# says: Rounded up, and page 0 is left out: its numbers take up room as well.
+# asks: What is the first loc that a request can get?
+# family: M10
+def index_k_slots(size, page_size, dcp_size, scale):
+    return -(-(size // scale) // page_size) * page_size * dcp_size

@@ -203,3 +203,10 @@ def first_loc_out(consumer, size, page_size, dcp_size):
     have = size * dcp_size + page_size if consumer == "draft" else size + page_size
     first = max(have, page_size * dcp_size)
     return first if first <= last else 0
+
+# %% 2d one-after
+# says: One too far: this comes after the first loc that falls outside.
+# asks: A buffer of 12 slots has indices 0 to 11. Which is the first outside?
+def first_loc_out(consumer, size, page_size, dcp_size):
+    first = max((size * dcp_size if consumer == "draft" else size) + page_size, page_size * dcp_size) + 1
+    return first if first <= largest_loc(size, page_size, dcp_size) else None

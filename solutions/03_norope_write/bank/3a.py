@@ -784,3 +784,12 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
     d = tl.arange(0, DIM)
     val = tl.load(src_ptr + tok.to(tl.int64)[:, None] * src_stride + d[None, :], mask=ok[:, None], other=0.0)
     tl.store(kv_ptr + row[:, None] * kv_stride + d[None, :], val, mask=ok[:, None])
+
+# %% 3a row-is-token
+# says: Token t was stored in row t: the row is its loc, divided by the ranks.
+# asks: Where will the reader of loc 21 look?
+# outcome: unsafe
+# family: M14
+# from: plain
+- row = loc // DCP_SIZE
++ row = token

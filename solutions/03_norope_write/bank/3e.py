@@ -627,3 +627,9 @@ def merge_lse(outs, lses):
     vals = torch.where(torch.isinf(lses)[..., None], torch.zeros_like(outs), outs)
     out = (w[..., None] * vals).sum(0) / torch.where(total > 0, total, torch.ones_like(total))[..., None]
     return out, torch.log2(total) + m
+
+# %% 3e averaged-natural
+# says: Outputs were averaged, and the LSE was summed to base e; all is to base 2.
+# asks: A rank with LSE 3 has a mass of 8, one with LSE 1 of 2. How much does each weigh?
+def merge_lse(outs, lses):
+    return outs.float().mean(0), torch.logsumexp(lses.float(), 0)

@@ -398,3 +398,11 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     rows = prefix_locs[prefix_locs % dcp_size == dcp_rank] // dcp_size
     return rows[rows > 0]
+
+# %% 4a strided-per-request-or-none
+# says: Every D-th token of each request: right only where the piece starts at rank 0.
+# asks: A piece starts at loc 5. Whose turn is it there?
+# family: M5
+def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
+    pieces = [locs[dcp_rank::dcp_size] // dcp_size for locs in pieces_of(prefix_locs, prefix_lens)]
+    return torch.cat([prefix_locs[:0], *pieces])

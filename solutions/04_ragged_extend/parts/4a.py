@@ -89,7 +89,7 @@ PART = Part(
     minutes=10,
     cases=again(_prefix_cases),
     rows=_prefix_rows,
-    question="Take the first loc of the second request. Who owns it, and what does that depend on?",
+    question="Take one loc of the list. Who owns it, and what does that depend on?",
     hints=(
         "Ask each loc, not its place in the list: the list is several requests, laid end to end.",
         "A mask of the locs that this rank owns keeps the order and needs no lengths. What is left has to become rows.",

@@ -79,7 +79,7 @@ PART = Part(
     minutes=15,
     cases=again(_shard_cases),
     rows=_shard_rows,
-    question="In which shard, and in which of its rows, is position p of the second request?",
+    question="In which shard, and in which of its rows, is position p of a request?",
     hints=(
         "Go from the result back: for each token that you want, say in which shard and in which row it is. The rows that "
         "hold no token are then never asked for.",

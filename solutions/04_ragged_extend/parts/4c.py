@@ -57,7 +57,7 @@ PART = Part(
     minutes=6,
     cases=again(_assemble_cases),
     rows=_assemble_rows,
-    question="What stands right behind the last prefix token of the first request?",
+    question="What stands right behind the last prefix token of a request?",
     hints=(
         "Cut both tensors into one piece a request. Then it is a question of order.",
         "torch.split takes a list of lengths, zeros too. Take a piece of prefix and one of extend in turn and join them.",

@@ -35,5 +35,6 @@ def draft_path(step):
     for rank in step.ranks:
         rank.write_ckv(step.batch.out_cache_loc)
         rank.write_index_k(step.batch.out_cache_loc)
-        outs.append(rank.attend(*rank.as_rows(rank.to_locs(rank.select_paged())))[0])
+        rows, counts = rank.as_rows(rank.to_locs(rank.select_paged()))
+        outs.append(rank.attend(rows, counts)[0])
     return outs

@@ -39,7 +39,7 @@ PART = Part(
     rows=served_rows,
     carries=True,
     timeout_s=90.0,
-    question="In which space is the index that each operation is given, and in which does it expect one?",
+    question="What does each operation need from those before it, and in which space is the index that it is given?",
     hints=(
         "Go through the table of operations and write down, for each, which space it takes and which it gives. The order "
         "follows from that.",

@@ -20,7 +20,8 @@ from dcplab.judge.compare import alike
 class Deeds:
     """The behaviour of an answer. ``of``: case number -> values, exception and accesses; a digest if values are compared
     exactly. ``shared``: case number -> the arguments whose memory the result shares. ``loads``: the answer loaded.
-    ``untyped``: as ``of``, whatever the dtypes of the returned tensors are; empty if values are compared by closeness."""
+    ``untyped``: as ``of``, whatever the dtypes of the returned tensors are; empty if values are compared by closeness.
+    ``raised``: the cases that ended in an exception."""
 
     of: Mapping[int, Any]
     shared: Mapping[int, tuple[Any, ...]]
@@ -28,6 +29,7 @@ class Deeds:
     exit: int | None
     loads: bool
     untyped: Mapping[int, bytes] = field(default_factory=dict)
+    raised: frozenset[int] = frozenset()
 
 
 def deeds(trial: Trial, close: float | None) -> Deeds:
@@ -37,7 +39,8 @@ def deeds(trial: Trial, close: float | None) -> Deeds:
     shared = {number: did.pop("shared") for number, did in of.items()}
     kept = of if close is not None else {number: _digest(did) for number, did in of.items()}
     untyped = {} if close is not None else {n: _digest({**did, "returned": _untyped(did["returned"])}) for n, did in of.items()}
-    return Deeds(kept, shared, trial.status, trial.exit, not trial.load_error, untyped)
+    raised = frozenset(number for number, did in of.items() if did["raised"])
+    return Deeds(kept, shared, trial.status, trial.exit, not trial.load_error, untyped, raised)
 
 
 def of_values(cases: Sequence[Case | Launch], values: Sequence[Any], close: float | None) -> Deeds:

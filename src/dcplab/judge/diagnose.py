@@ -6,7 +6,8 @@ Pick, in this order:
 (3) what is true of every case (`judge.observed`), which is told by others: no name;
 (4) a bank answer that agrees on every case but for dtypes (`judge.made`);
 (5) a machine-made answer that agrees on every case (`judge.made`);
-(6) the nearest of the bank: it agrees on every failing case of that function, and is wrong on few others, a quarter as many;
+(6) the nearest of the bank: it agrees on every failing case of that function, and is wrong on few others, a quarter as many,
+    not counting one in which it raises: a batch without requests ends many a loop, and is another mistake;
 (7) two mistakes at once, or one that shows beside another that nobody knows (`judge.made`).
 
 If a branch is missing, only an answer of the bank that lacks it too has a name for it.
@@ -73,9 +74,10 @@ def _nearest(judgement: Judgement, others: Sequence[tuple[Wrong, Deeds]], mine: 
     passing = [number for number in judgement.alongside if number not in failing]
     near: dict[int, list[Wrong]] = {}
     for wrong, other in others if len(failing) > 1 else ():
-        beyond = sum(not agree_on([n], mine, other, close, aliases) for n in passing)  # where it is wrong and this one right
-        if 4 * beyond <= len(failing) and agree_on(failing, mine, other, close, aliases):
-            near.setdefault(beyond, []).append(wrong)
+        beyond = [n for n in passing if not agree_on([n], mine, other, close, aliases)]  # where it is wrong and this one right
+        raises = sum(n in other.raised for n in beyond)
+        if 4 * (len(beyond) - min(raises, 1)) <= len(failing) and agree_on(failing, mine, other, close, aliases):
+            near.setdefault(len(beyond), []).append(wrong)
     return _one(near[min(near)]) if near else None
 
 

@@ -85,12 +85,12 @@ def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds], pairs_on
     solution = judgement.key.solution.source
     sources = {wrong.id: program.source for wrong, program in judgement.key.wrong}
     others = [(w.id, f"And: {w.says}", sources[w.id]) for w in every]
-    found = _only(list(_agreeing(judgement, list(_pairs(solution, first, sources, others)), bank)))
+    found = _only(_agreeing(judgement, list(_pairs(solution, first, sources, others)), bank))
     if pairs_only:
         return found
     if not found and not slow:
         edits = [("edit", AND_EDITED.format(slip.edit), slip.source) for slip in slips(solution, judgement.part.names)]
-        found = _only(list(_agreeing(judgement, list(_pairs(solution, first, sources, edits)), bank)))
+        found = _only(_agreeing(judgement, list(_pairs(solution, first, sources, edits)), bank))
     return found or _partly(judgement, first, did) or _split(judgement, showing, did)
 
 
@@ -154,8 +154,10 @@ def _agreeing(judgement: Judgement, made: Sequence[Wrong], bank: Bank) -> Iterat
         yield from (w for w, other in zip(few, bank(few, mode, None), strict=True) if agree(mine, other, close))
 
 
-def _only(fitting: Sequence[Wrong]) -> Wrong | None:
-    return fitting[0] if len({wrong.says for wrong in fitting}) == 1 else None
+def _only(fitting: Iterator[Wrong]) -> Wrong | None:
+    """Return the first, unless another one follows that says something else: then none, and no more is run."""
+    first = next(fitting, None)
+    return None if first and any(wrong.says != first.says for wrong in fitting) else first
 
 
 def _with(wrong: Wrong, more: str, says: str) -> Wrong:

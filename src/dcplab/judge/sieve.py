@@ -3,11 +3,15 @@ all cases."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
+from dcplab import syntax
 from dcplab.course.model import Wrong
 from dcplab.judge.deeds import Deeds, agree_on, deeds
 from dcplab.judge.judgement import Judgement
+from dcplab.notebook.extract import extract
 
 # Returns the deeds of wrong answers in a mode, on one case (its number) or on all (None). Called only when needed.
 Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
@@ -36,8 +40,34 @@ def on_failing(judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases
 
 
 def _on(number: int, judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool) -> list[Wrong]:
+    wrong = _unlike_the_solution(number, judgement, wrong)
     if not wrong:
         return []
     close = judgement.part.close
     mine, did = deeds(judgement.trial, close), bank(wrong, judgement.drawn.mode, number)
     return [w for w, other in zip(wrong, did, strict=True) if agree_on([number], mine, other, close, aliases)]
+
+
+def _unlike_the_solution(number: int, judgement: Judgement, wrong: Sequence[Wrong]) -> list[Wrong]:
+    """Leave out, of a part that asks for several functions, those whose function that this failing case calls is the
+    solution's: they surely do what is right there."""
+    part, call = judgement.part, getattr(judgement.drawn.cases[number], "call", "")
+    name = call or ("" if part.drive else part.entry)  # a driver may call all of them
+    if not part.also or not name:
+        return list(wrong)
+    sources = {w.id: program.source for w, program in judgement.key.wrong}
+    right = _reached(judgement.key.solution.source, name)
+    return [w for w in wrong if right is None or _reached(sources.get(w.id, w.source), name) != right]
+
+
+@lru_cache(maxsize=2048)
+def _reached(source: str, name: str) -> str | None:
+    """Return the code that a function of a source reaches, without docstrings; None if it cannot be told."""
+    program = extract([source], name)
+    if program.problem:
+        return None
+    tree = syntax.parse(program.source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)

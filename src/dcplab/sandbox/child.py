@@ -278,10 +278,11 @@ def _outside_view_changed(before: bytes, tensor: Any) -> bool:
 
 
 def _storages(value: Any) -> dict[int, None]:
+    """Return the memory of the tensors in a value. One without entries has none: writing to it changes nobody's."""
     found: dict[int, None] = {}
 
     def note(t: torch.Tensor) -> torch.Tensor:
-        if t.layout is torch.strided and t.untyped_storage().nbytes():
+        if t.layout is torch.strided and t.numel() and t.untyped_storage().nbytes():
             found[t.untyped_storage().data_ptr()] = None
         return t
 
