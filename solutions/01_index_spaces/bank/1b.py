@@ -218,7 +218,7 @@ def local_row(loc, dcp_size):
     return loc >> dcp_size.bit_length() - 1
 
 # %% 1b round
-# says: This rounds to the nearest row: half of the locs come out one row too high.
+# says: Rounded to the nearest row: past the middle of a group it is one too high.
 # asks: Which locs of four ranks are in row 0?
 def local_row(loc, dcp_size):
     return round(loc / dcp_size) if isinstance(loc, int) else torch.round(loc / dcp_size).to(loc.dtype)

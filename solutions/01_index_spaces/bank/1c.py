@@ -355,3 +355,22 @@ def localize(locs, dcp_rank, dcp_size):
     share = (int(locs.max()) + 1) // dcp_size if locs.numel() else 1
     mine = (locs >= dcp_rank * share) & (locs < (dcp_rank + 1) * share)
     return torch.where(mine, locs - dcp_rank * share, -1)
+
+# %% 1c mask-alone
+# says: This says which locs are this rank's; asked for is in which row each is.
+# asks: In which row does rank 1 of four keep loc 9?
+def localize(locs, dcp_rank, dcp_size):
+    return ((locs >= 0) & (locs % dcp_size == dcp_rank)).to(locs.dtype)
+
+# %% 1c mask-as-bool
+# says: This says which locs are this rank's; asked for is in which row each is.
+# asks: In which row does rank 1 of four keep loc 9?
+def localize(locs, dcp_rank, dcp_size):
+    return (locs >= 0) & (locs % dcp_size == dcp_rank)
+
+# %% 1c next-rank
+# says: The ranks are counted from the wrong one: loc 0 is rank 0's, loc 1 is rank 1's.
+# asks: Which rank stores loc 0?
+def localize(locs, dcp_rank, dcp_size):
+    owned = (locs >= 0) & ((locs + 1) % dcp_size == dcp_rank)
+    return torch.where(owned, locs // dcp_size, -1)

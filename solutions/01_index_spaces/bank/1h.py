@@ -368,3 +368,10 @@ def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DC
     loc = tl.load(locs_ptr + idx, mask=mask, other=-1)
     owned = (loc.to(tl.int32) >= 0) & (loc % DCP_SIZE == DCP_RANK)
     tl.store(rows_ptr + idx, tl.where(owned, loc.to(tl.int32) // DCP_SIZE, -1), mask=mask)
+
+# %% 1h stored-into-first
+# says: Every program stores into the first block: its own begins at p * BLOCK.
+# asks: Which entries of rows are program 1's to write?
+# from: plain
+- tl.store(rows_ptr + at, tl.where(owned, loc // DCP_SIZE, -1), mask=mask)
++ tl.store(rows_ptr + tl.arange(0, BLOCK), tl.where(owned, loc // DCP_SIZE, -1), mask=mask)

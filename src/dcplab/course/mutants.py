@@ -261,7 +261,7 @@ def _slips(node: ast.AST, params: tuple[str, ...], around: ast.AST) -> Iterator[
             if isinstance(op, _NUMBERS):
                 yield from _by_one(node)
                 if isinstance(op, ast.Mod | ast.FloorDiv):
-                    inside = {ast.Add: "1 added before a division", ast.Sub: "1 taken away before a division"}
+                    inside = {ast.Add: "1 added to what is divided", ast.Sub: "1 taken from what is divided"}
                     for sign, edit in inside.items():
                         yield edit, ast.BinOp(ast.BinOp(left, sign(), ast.Constant(1)), op, right)
                 yield from _once_more(node, params)
