@@ -39,6 +39,14 @@ SERVER_EXTENSIONS_OFF = (
     "nbgrader.server_extensions.course_list",
     "jupyterlab_jupytext",
 )
+# JupyterLab reads `custom.css` of this server's own folder: no other server's notebooks look different for it. What is read is
+# about 80 characters wide, as is a check's card, and tables stand at the left, where the eye comes from.
+STYLE = """\
+.jp-Notebook .jp-RenderedMarkdown > * { max-width: 80ch; }
+.jp-Notebook .jp-RenderedMarkdown > :is(table, pre, img) { max-width: 100%; }
+.jp-Notebook .jp-RenderedHTMLCommon table { margin-left: 0; margin-right: auto; }
+.jp-Notebook .jp-RenderedHTMLCommon :is(th, td) { text-align: left; }
+"""
 FIRST_PORT = 8888
 TAKEN = ("is not available", "is already in use")  # as jupyter_server says it of a port, before it ends
 
@@ -140,14 +148,17 @@ def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Se
     settings, config = jupyter / "settings", jupyter / "config"
     _write_json(settings / "overrides.json", OVERRIDES)
     _write_json(settings / "page_config.json", {"disabledExtensions": dict.fromkeys(LAB_EXTENSIONS_OFF, True)})
+    _write(jupyter / "custom" / "custom.css", STYLE)
     extensions = {"jpserver_extensions": dict.fromkeys(SERVER_EXTENSIONS_OFF, False)}
-    _write_json(config / "jupyter_server_config.json", {"ServerApp": extensions})
+    look = {"tornado_settings": {"static_custom_path": [str(jupyter / "custom")]}}  # it is no setting of its own
+    _write_json(config / "jupyter_server_config.json", {"ServerApp": extensions | look})
     port = free_port(ip, port)
     token = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     argv = [sys.executable, "-m", "jupyterlab", "--no-browser", "-y", "--log-level=WARN"]
     argv += [f"--ip={ip}", f"--port={port}", "--ServerApp.port_retries=0"]
     argv += [f"--ServerApp.root_dir={paths.root()}", f"--LabApp.app_settings_dir={settings}"]
     argv += ["--LabApp.expose_app_in_browser=True"]  # a check saves the notebook, a reset fills a cell: dcplab.front_end
+    argv += ["--LabApp.custom_css=True"]  # STYLE
     argv += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     if hasattr(os, "getuid") and os.getuid() == 0:
         argv.append("--allow-root")
@@ -173,8 +184,12 @@ def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Se
 
 
 def _write_json(path: Path, what: dict) -> None:
+    _write(path, json.dumps(what, indent=1) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(what, indent=1) + "\n", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
 
 
 def start(command: Server) -> subprocess.Popen:

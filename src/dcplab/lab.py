@@ -23,7 +23,7 @@ from dcplab.course.model import CheckResult, Part, Table
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract, unfinished
 from dcplab.notebook.runs import CellRun, Judged, judged
-from dcplab.present import check_result
+from dcplab.present import card, check_result
 from dcplab.present.display import Shown
 from dcplab.present.table import columns, to_html
 from dcplab.sandbox import pool
@@ -38,7 +38,7 @@ class Checked(Shown):
 
     def __init__(self, result: CheckResult, shown: bool = False):
         picture = answer.in_card(result.cells, shown)
-        super().__init__(check_result.text(result), check_result.as_html(result, picture))
+        super().__init__(check_result.text(result), card.as_html(result, picture))
         self.result = result
 
     def __getattr__(self, name: str) -> Any:

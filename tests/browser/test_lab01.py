@@ -90,14 +90,64 @@ def test_a_wrong_answer_is_named_and_the_right_one_passes(sitting, lab, shots):
     assert plain(wrong.says) in said and plain(wrong.asks) in said
     for column in ("loc", "owner", "row", "yours", "expected"):
         assert column in said
-    sitting.cell("check-1c")
+    mine = picture(sitting)
+    assert mine.is_visible() and "Not right: yours, place " in mine.get_attribute("alt"), "what came back is drawn at once"
     sitting.shot(shots / "05_wrong.png")
 
     sitting.write("answer-1c", solution(lab, "1c"))
     sitting.run("answer-1c")
     said = plain(sitting.run("check-1c"))
     assert "passed" in said.lower() and f"{lab.part('1c').points:g}" in said and plain(wrong.says) not in said
+    assert picture(sitting).is_visible() and "Every value here is right." in picture(sitting).get_attribute("alt")
     sitting.shot(shots / "06_passed.png")
+    sitting.run("check-1c")
+    assert not picture(sitting).is_visible(), "one that has passed before is folded away"
+
+
+def picture(sitting):
+    return sitting.cell("check-1c").locator("details.dcplab-answer img")
+
+
+def test_what_is_read_is_a_column_and_tables_stand_at_its_left(sitting):
+    def wide(found) -> float:
+        return found.evaluate("e => e.getBoundingClientRect().width / (parseFloat(getComputedStyle(e).fontSize) * 0.5)")
+
+    page = sitting.page
+    texts = page.locator(".jp-Notebook .jp-RenderedMarkdown > p:visible").all()
+    assert texts and all(wide(text) <= 100 for text in texts), "80 letters, of which a 0 is a wide one"
+    assert page.locator(".jp-Notebook .jp-RenderedHTMLCommon th").first.evaluate("e => getComputedStyle(e).textAlign") == "left"
+    card = sitting.cell("check-1c").locator(".jp-OutputArea-output > div > div, .jp-RenderedHTML > div").last
+    edge = card.evaluate("e => [getComputedStyle(e).borderLeftStyle, parseFloat(getComputedStyle(e).borderLeftWidth)]")
+    assert edge[0] == "solid" and edge[1] >= 8
+
+
+STORES_NOTHING = """@triton.jit
+def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    loc = tl.load(locs_ptr + i, mask=i < n, other=-1)"""
+
+
+def test_a_check_says_what_it_judged(sitting, lab, shots):
+    sitting.write("answer-1h", STORES_NOTHING)
+    sitting.run("answer-1h")
+    said = plain(sitting.run("check-1h"))
+    assert "Nothing was stored" in said and "[" in said.partition("was judged")[0]
+    alt = sitting.cell("check-1h").locator("details.dcplab-answer img").get_attribute("alt")
+    assert "not written" in alt
+    sitting.shot(shots / "11_stores_nothing.png")
+
+    sitting.write("answer-1a", "def owner_rank(loc, dcp_size):\n    print('here', loc)\n    return loc % dcp_sise")
+    sitting.run("answer-1a")
+    said = plain(sitting.run("check-1a"))
+    assert "owner_rank(" in said and "dcp_sise" in said, "a crash shows the call"
+    assert "It printed" in said and "here" in said
+    sitting.shot(shots / "12_crashed.png")
+
+    sitting.write("answer-1b", "def owner_rank(loc, dcp_size):\n    return loc % dcp_size")
+    sitting.run("answer-1b")
+    sitting.save()
+    said = plain(sitting.run("check-1a"))
+    assert "2 cells of the notebook define it" in said and "passed" in said
 
 
 def test_a_cell_that_was_edited_and_not_run_is_said_so(sitting, lab):

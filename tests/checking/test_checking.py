@@ -5,7 +5,7 @@ import pytest
 
 from dcplab import checking
 from dcplab.notebook.extract import extract
-from dcplab.present import check_result
+from dcplab.present import card
 from dcplab.reference import References
 
 LOCALIZE = "def localize(locs, dcp_rank, dcp_size):\n    "
@@ -289,12 +289,13 @@ def test_a_broken_solution_is_the_checkers_fault_not_the_learners(small):
 
 def test_html_says_the_outcome_in_words_and_escapes(judged):
     found = judged("91a", LOCALIZE + "raise ValueError('<script>alert(1)</script>')")
-    page = check_result.as_html(found)
+    page = card.as_html(found)
     assert "<script>" not in page and "91a crashed" in page and "0 of 20 points" in page
     assert "Ask yourself" not in page and "seed 1" in page  # a crash asks enough by itself
-    assert "Ask yourself" in check_result.as_html(judged("91a", LOCALIZE + "return locs"))
-    assert not re.search("#[0-9a-f]{3}", page), "no fixed colour: the theme has its own"
-    wrong = check_result.as_html(judged("91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1)"))
+    assert "Ask yourself" in card.as_html(judged("91a", LOCALIZE + "return locs"))
+    colours = re.findall(r"border-left:12px double ([^;]+);", page)
+    assert colours == ["#d32f2f", "var(--jp-error-color1,#d32f2f)"], "the theme's own colour, where there is a theme"
+    wrong = card.as_html(judged("91a", LOCALIZE + "return torch.where(locs >= 0, locs // dcp_size, -1)"))
     assert wrong.count("<table") == 1 and wrong.count("expected") == 1 and "Every rank took every loc" in wrong
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from dcplab.sandbox.kernels.access_record import AccessRecord, small
 from dcplab.sandbox.kernels.bounds_guard import SPACE, Guard, OutOfBounds, sentence
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 
@@ -117,3 +118,25 @@ def double_kernel(src, dst, n, BLOCK: tl.constexpr):
 """
     assert judged("91b", kernel).outcome == "passed"
     assert judged("91b", kernel.replace("dst, [n]", "dst, [n + 64]")).outcome == "unsafe"  # a descriptor that is too long
+
+
+def test_each_access_is_noted_with_its_program_also_outside_and_in_another_width():
+    seen = AccessRecord()
+    guard = Guard({"a": torch.zeros(4, dtype=torch.int64), "b": torch.zeros(16, dtype=torch.uint8)}, accesses=seen)
+    lanes = guard.starts[0] + np.array([0, 8, 16, 24, 32], dtype=np.uint64)
+    guard.admit("load", (0,), lanes, np.array([True, True, False, True, True]), 8)
+    guard.admit("load", (1,), guard.starts[0] - np.array([8], dtype=np.uint64), np.array([True]), 8)
+    guard.admit("store", (1,), guard.starts[1] + np.array([4, 8], dtype=np.uint64), np.array([True, True]), 4)
+    guard.admit("atomic", (0,), guard.starts[1] + np.array([0], dtype=np.uint64), np.array([True]), 1)
+    assert seen.done() == [
+        ("r", "a", (0,), [(0, 2), (3, 2)]),
+        ("r", "a", (1,), [(-1, 1)]),
+        ("w", "b", (1,), [(4, 8)]),
+        ("r", "b", (0,), [(0, 1)]),
+        ("w", "b", (0,), [(0, 1)]),
+    ]
+
+
+@pytest.mark.parametrize(("sizes", "grid", "drawn"), [([2_048], (16,), True), ([2_049], (1,), False), ([8], (17,), False)])
+def test_only_a_small_launch_is_noted(sizes, grid, drawn):
+    assert small(sizes, grid) == drawn

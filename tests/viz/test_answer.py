@@ -9,6 +9,8 @@ from dcplab import checking, paths, viz
 from dcplab.course import catalog
 from dcplab.course.cells import Cells, DrawnCell, Strip
 from dcplab.notebook.extract import extract
+from dcplab.present import card
+from dcplab.viz.core import palette
 from dcplab.viz.figures import answer
 from dcplab.viz.figures.question import FORMS
 
@@ -44,6 +46,15 @@ def test_the_words_beside_it_tell_the_same():
 def test_in_a_card_it_is_open_or_closed(shown):
     assert ("<details open" in answer.in_card(WRONG, shown)) == shown
     assert answer.in_card(None, shown) == ""
+
+
+@pytest.mark.parametrize("page", palette.PAGES)
+def test_pass_and_fail_are_told_apart_by_mark_by_form_and_by_colour(page):
+    looks = [card.NOT_RIGHT, *card.LOOKS.values()]
+    assert len({mark for mark, *_ in looks}) == len(looks)
+    assert card.NOT_RIGHT[1] != card.LOOKS["passed"][1] and card.NOT_RIGHT[3] != card.LOOKS["passed"][3]
+    for *_, colour in looks:
+        assert palette.contrast(colour, page) >= 3, (colour, page)
 
 
 def test_what_an_answer_says_is_no_markup():

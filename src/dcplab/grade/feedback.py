@@ -12,7 +12,7 @@ from pathlib import PurePath
 from dcplab.course.catalog import Lab
 from dcplab.course.cells import Cells
 from dcplab.course.model import OUTCOMES, CheckResult, Table
-from dcplab.present import check_result
+from dcplab.present import card
 from dcplab.present.page import fill, html
 from dcplab.present.table import to_html
 from dcplab.viz.figures import answer
@@ -27,7 +27,7 @@ def page(row: Mapping) -> str:
     # Show the file's name without its folders: they are the grader's, and a learner reads this page.
     about = [row["message"], row["student"] and f"Student {row['student']}.", f"File {PurePath(row['path']).name}."]
     results = [_result(part) for part in row["parts"]]
-    cards = [check_result.as_html(found, answer.in_card(found.cells, found.outcome != "passed")) for found in results]
+    cards = [card.as_html(found, answer.in_card(found.cells, found.outcome != "passed")) for found in results]
     title = f"{row['lab'] or 'No lab'}: {_points(row)}"
     return str(fill("feedback.html", title=title, about=about, cards=cards, lists=()))
 

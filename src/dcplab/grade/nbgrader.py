@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from markupsafe import Markup
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.api import Gradebook
@@ -20,13 +19,14 @@ from nbgrader.utils import is_grade
 
 from dcplab import settings
 from dcplab.course import catalog
+from dcplab.course.model import CheckResult
 from dcplab.course.seeded import fresh_seed
 from dcplab.errors import CourseError
 from dcplab.grade import grader, seeds
 from dcplab.grade.reader import Reader, Unread
 from dcplab.grade.slices import Parts
 from dcplab.notebook.extract import Program
-from dcplab.present import check_result
+from dcplab.present import card, check_result
 from dcplab.reference import References
 from dcplab.viz.figures import answer
 
@@ -88,13 +88,7 @@ class StaticGrades(NbGraderPreprocessor):
                 raise CourseError(f"{key.part.id} was not judged: the machine is busy. Run autograde again.")
             worth = float(cell.metadata.nbgrader["points"])
             share = result.points / result.max_points
-            picture = answer.in_card(result.cells, result.outcome != "passed")
-            shown = [_drawing(picture)] if picture else []
-            cell.outputs = [
-                _stream(check_result.text(result)),
-                *shown,
-                _result(worth if share == 1 else min(worth, worth * share)),
-            ]
+            cell.outputs = [_shown(result), _result(worth if share == 1 else min(worth, worth * share))]
         return nb, resources
 
 
@@ -121,8 +115,9 @@ def _stream(text: str) -> NotebookNode:
     return new_output("stream", name="stdout", text=text + "\n")  # never stderr: nbgrader takes it for a failure
 
 
-def _drawing(picture: Markup) -> NotebookNode:
-    return new_output("display_data", data={"text/html": str(picture), "text/plain": "A picture of the answer."})
+def _shown(result: CheckResult) -> NotebookNode:
+    page = card.as_html(result, answer.in_card(result.cells, result.outcome != "passed"))
+    return new_output("display_data", data={"text/html": str(page), "text/plain": check_result.text(result)})
 
 
 def _result(points: float) -> NotebookNode:

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from markupsafe import Markup
-
 from dcplab import mode as modes
 from dcplab.course.key import Key
 from dcplab.course.model import Case, CheckResult, Launch, Table
@@ -19,23 +17,14 @@ from dcplab.judge.verdict import NO_CASE, Verdict
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
 from dcplab.present import answer_cells, case_table, facts, sentences
-from dcplab.present.page import fill
 from dcplab.present.strangers import printable
-from dcplab.present.table import columns, to_html
+from dcplab.present.table import columns
 from dcplab.present.values import short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
 WIDTH, FIRST_PRINTED = 80, 40
 SAID, CELL, DETAIL = 2_000, 400, 200_000  # characters of a sentence, of a table's cell and of the details
 FAR = 10**9  # nobody counts so far within a check
-# The left edge is seen from afar, by colour and by form. The colours are the theme's own.
-EDGE = "8px double var(--jp-error-color1,currentColor)"
-EDGES = {
-    "passed": "8px solid var(--jp-success-color1,currentColor)",
-    "not_attempted": "8px dotted var(--jp-border-color1,currentColor)",
-    "error": "8px dotted var(--jp-warn-color1,currentColor)",
-}
-MARKS = {"passed": "✓", "not_attempted": "○", "error": "?"}
 WORDS = {
     "passed": "passed",
     "wrong": "not right yet",
@@ -82,7 +71,7 @@ def placed(found: CheckResult, judged: Judged | None) -> CheckResult:
     """Add to a result's message which run of which cell was judged, and what about that may surprise."""
     if judged is None:
         return found
-    _, rest = _first(found.message)
+    _, rest = first_and_rest(found.message)
     lines, says = found.message.split("\n"), sentences.of_judged(judged)
     at = len(lines) - len(rest.split("\n")) if rest else len(lines)
     lines[at:at] = textwrap.wrap(says, WIDTH) if says else []
@@ -278,7 +267,7 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
     if judgement.nameless:
         lines += ["The machine is busy: which mistake it is was not found out. Check it again."]
     if told.table is not None:
-        lines += ["", *textwrap.wrap(f"{told.count}{told.label}".rstrip(": "), WIDTH), *_lines(told.table)]
+        lines += ["", *textwrap.wrap(f"{told.count}{told.label}".rstrip(": "), WIDTH), *table_lines(told.table)]
     if told.question:
         lines += ["", *textwrap.wrap(f"Ask yourself: {told.question}", WIDTH)]
     if outcome in FAILED:
@@ -366,32 +355,7 @@ def text(found: CheckResult) -> str:
     return found.message
 
 
-def as_html(found: CheckResult, picture: Markup | None = None) -> Markup:
-    """Format a result for a notebook. Colours come from the theme; a word and a mark give the outcome, and the border repeats
-    it. ``picture``: of the result's ``cells``, which `viz` draws."""
-    first, rest = _first(found.message)
-    rest, _, small = rest.rpartition("\n")[0].rpartition("\n")  # the last line repeats the heading
-    above, below, grid = rest, "", Markup()
-    if found.table is not None:
-        above, _, below = rest.partition("\n".join(_lines(found.table)))
-        grid = to_html(replace(found.table, caption=""), look="card") if found.table.rows else grid
-    return fill(
-        "card.html",
-        found=found,
-        edge=Markup(EDGES.get(found.outcome, EDGE)),
-        mark=MARKS.get(found.outcome, "✗"),
-        word=WORDS[found.outcome],
-        points=f"{found.points:g} of {found.max_points:g} points",
-        first=first,
-        above=above,
-        grid=grid,
-        picture=picture or "",
-        below=below,
-        small=small,
-    )
-
-
-def _first(message: str) -> tuple[str, str]:
+def first_and_rest(message: str) -> tuple[str, str]:
     """Split a message into its diagnosis, also one that was too long for a line, and the rest."""
     lines = message.split("\n")
     n = 1
@@ -402,7 +366,7 @@ def _first(message: str) -> tuple[str, str]:
     return " ".join(lines[:n]), "\n".join(lines[n:])
 
 
-def _lines(table: Table) -> list[str]:
+def table_lines(table: Table) -> list[str]:
     """Format a table as text, columns aligned to the right, under its caption."""
     caption = textwrap.wrap(table.caption, WIDTH) if table.caption else []
     if not table.rows:

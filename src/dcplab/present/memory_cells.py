@@ -127,4 +127,4 @@ def _program(program: Program) -> str:
 
 
 def _number(program: Program) -> str:
-    return ", ".join(map(str, program))
+    return str(program[0]) if len(program) == 1 else f"({','.join(map(str, program))})"

@@ -14,7 +14,7 @@ LOOKS = {
     "plain": {"table": Markup(), "cell": Markup()},
     "card": {
         "table": Markup(' style="border-collapse:collapse;margin:.3em 0;color:inherit"'),
-        "cell": Markup(' style="padding:.15em .7em;text-align:right;border:1px solid var(--jp-border-color2,currentColor)"'),
+        "cell": Markup(' style="padding:.15em .7em;text-align:left;border:1px solid var(--jp-border-color2,currentColor)"'),
     },
     "board": {
         "table": Markup(' style="border-collapse:collapse;color:inherit"'),
