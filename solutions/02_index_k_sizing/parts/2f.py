@@ -8,6 +8,7 @@ from dcplab.course.cases import numbered
 from dcplab.course.model import Case, Part, Prediction, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
+from dcplab.present.values import short
 
 
 def _pool_cases(draw: Draw) -> list[Case]:
@@ -37,7 +38,9 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
 
     def look(pool, name):
         value = getattr(pool, name)
-        return value if isinstance(value, int | float | str | None) else f"a {type(value).__name__}"
+        if isinstance(value, int | float | str | None):
+            return value
+        return type(type(value).__name__, (), {"__repr__": lambda self: "no number"})()  # its own repr has an address
 
     def put(pool, name, value):
         try:
@@ -68,11 +71,15 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
     }
 
 
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else short(value)
+
+
 def _pool_rows(case: Case, got: Any, expected: Any) -> Table:
     header = ("what is seen from outside", "yours", "expected")
     if not isinstance(got, dict):
         return Table(header, (), "Nothing was seen.")
-    rows = [(key, str(got.get(key, "not seen")), str(value)) for key, value in expected.items() if got.get(key) != value]
+    rows = [(key, _words(got.get(key, "not seen")), _words(value)) for key, value in expected.items() if got.get(key) != value]
     size, page_size, index_buf_size = case.args[:3]
     return Table(header, tuple(rows[:SHOWN]), f"size {size}, page_size {page_size}, index_buf_size {index_buf_size}.")
 
