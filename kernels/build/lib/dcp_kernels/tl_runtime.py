@@ -1,0 +1,109 @@
+"""Where a TileLang kernel runs: compiled for the GPU, or traced for the CPU target ``c``; cached by its static parameters.
+
+A kernel is given as a *builder*: a function of keyword-only static parameters that returns a ``T.prim_func``. The CPU
+target knows no on-chip memory and no threads, so a builder for it is traced with shared and fragment buffers as local ones
+and ``T.Parallel`` as a loop nest. Kernels with warp roles (mbarriers, ``wgmma_gemm``) cannot be traced so: they have a
+tile-level twin that can.
+"""
+
+import contextlib
+import functools
+import os
+
+import tilelang
+import tilelang.language as T
+import torch
+
+tilelang.set_log_level("ERROR")  # else it announces every compilation on stderr, in learners' notebooks too
+DEBUG = os.environ.get("DCP_KERNELS_DEBUG", "0") not in ("", "0")
+HOPPER = "sm_90a"
+SMEM_LIMIT = 232_448  # dynamic shared memory a block can have on sm_90, bytes
+CPU_DTYPES = (torch.float32, torch.float16, torch.int32, torch.int64, torch.uint8)
+NAMES = {
+    torch.float32: "float32",
+    torch.float16: "float16",
+    torch.bfloat16: "bfloat16",
+    torch.float8_e4m3fn: "float8_e4m3fn",
+}
+
+
+def dtype_name(dtype):
+    """TileLang's name of a torch dtype; a kernel's ``dtype`` parameter."""
+    try:
+        return NAMES[dtype]
+    except KeyError:
+        raise TypeError(f"no kernel here takes {dtype}; they take {', '.join(str(d) for d in NAMES)}") from None
+
+
+def require_runnable(*tensors):
+    """Refuse, in a sentence, what the tensors' device cannot compute rightly."""
+    devices = {t.device for t in tensors if t is not None}
+    if len(devices) != 1:
+        raise ValueError(f"all tensors must be on one device, these are on {sorted(map(str, devices))}")
+    if next(iter(devices)).type == "cpu":
+        for t in tensors:
+            if t is not None and t.dtype not in CPU_DTYPES:
+                raise TypeError(
+                    f"the CPU target computes {t.dtype} wrongly or not at all; give float16 or float32 "
+                    "(float16 holds every e4m3 value exactly)"
+                )
+
+
+def require_below(ids, bound, name, unit):
+    """Debug check: no id at or past ``bound``. Reads the ids back, so it waits for the device."""
+    worst = int(ids.max()) if ids.numel() else -1
+    if worst >= bound:
+        raise ValueError(f"{name} holds {worst}, but there are only {bound} {unit}")
+
+
+def is_hopper(device):
+    return device.type == "cuda" and torch.cuda.get_device_capability(device) == (9, 0)
+
+
+@contextlib.contextmanager
+def cpu_trace():
+    """While a builder is traced in here: shared and fragment buffers are local ones, ``T.Parallel`` is a loop nest."""
+    saved = {name: getattr(T, name) for name in ("alloc_shared", "alloc_fragment", "Parallel")}
+
+    def local(shape, dtype, scope=None):
+        return T.alloc_local(shape, dtype)
+
+    T.alloc_shared = T.alloc_fragment = local
+    T.Parallel = lambda *extents, **_: T.grid(*extents)
+    try:
+        yield
+    finally:
+        for name, value in saved.items():
+            setattr(T, name, value)
+
+
+def cuda_target(device=None):
+    if device is None:
+        return {"kind": "cuda", "arch": HOPPER}
+    major, minor = torch.cuda.get_device_capability(device)
+    return {"kind": "cuda", "arch": f"sm_{major}{minor}{'a' if major >= 9 else ''}"}
+
+
+@functools.cache
+def _compiled(builder, on_cpu, arch, static):
+    if on_cpu:
+        with cpu_trace():
+            func = builder(**dict(static))
+        return tilelang.compile(
+            func,
+            target="c",
+            target_host="c",
+            execution_backend="cython",
+            pass_configs={"tirx.disable_vectorize": True},
+            compile_flags=["-O3"],
+        )
+    return tilelang.compile(
+        builder(**dict(static)), target={"kind": "cuda", "arch": arch}, pass_configs=getattr(builder, "pass_configs", None)
+    )
+
+
+def kernel(builder, device, **static):
+    """The compiled kernel of ``builder(**static)`` for a torch device."""
+    on_cpu = device.type == "cpu"
+    arch = None if on_cpu else cuda_target(device)["arch"]
+    return _compiled(builder, on_cpu, arch, tuple(sorted(static.items())))

@@ -1,0 +1,230 @@
+"""Top-k in TileLang: which columns the attention will read. Every rank must choose the same, so ties go to the lower column.
+
+One program a row and no list of candidates, so nothing overflows when logits cluster. Three looks at the row, by 11, 11 and 10
+bits of an order-preserving integer key, find the key of the last column chosen and how many columns with exactly that key are.
+A fourth look walks the row in pieces, counts for each lane how many columns before its own are chosen, and writes the columns
+to their places: the result is in ascending column order, whatever the order in which the device ran.
+
+Sums over bins and lanes go by groups of ``GROUP``: a level of group sums, which every lane then walks by itself. That needs two
+barriers where a scan by doubling needs twenty.
+"""
+
+import tilelang.language as T
+import torch
+
+from dcp_kernels import tl_runtime
+
+BINS = 1 << 11
+GROUP = 32
+
+
+def sortable(x):
+    """The unsigned key of a float, in the order of the floats; -0.0 has the key of 0.0."""
+    bits = T.reinterpret(T.if_then_else(x == T.float32(0), T.float32(0), x), "uint32")
+    return T.if_then_else(x < T.float32(0), ~bits, bits | T.uint32(0x80000000))
+
+
+def padded(i):
+    """Index with a word between groups, so that lanes that walk one group each meet in no bank."""
+    return i + i // GROUP
+
+
+def select(*, topk, lanes=1024, each=8, copies=8):
+    """Columns of the ``topk`` largest logits in ``[ks, ke)`` of each row, by pieces of ``lanes * each`` columns.
+
+    Neighbouring lanes count into ``copies`` different histograms: logits cluster, and lanes that hit one counter queue up.
+    """
+    tokens, columns = T.dynamic("tokens"), T.dynamic("columns")
+    piece = lanes * each
+    bin_groups, lane_groups = BINS // GROUP, lanes // GROUP
+    if lanes % GROUP or lanes > GROUP * GROUP:
+        raise ValueError(f"lanes must be a multiple of {GROUP} up to {GROUP * GROUP}, not {lanes}")
+    if piece >= 1 << 15:
+        raise ValueError(f"a piece of {piece} columns does not fit the packed counts")
+
+    @T.macro
+    def load(logits, t, lo, hi, i, x):
+        """Piece ``i`` of the row, all of it before the first use so that the loads overlap; -inf behind its end."""
+        for e, j in T.Parallel(each, lanes):
+            c = lo + i * piece + e * lanes + j
+            x[e, j] = T.if_then_else(c < hi, logits[t, T.min(c, columns - 1)], -T.infinity("float32"))
+
+    @T.macro
+    def descend(sums, at, length, state):
+        """Walk ``length`` sums from the highest down to the one that fills the want. ``state``: wanted, above, index, sum."""
+        state[2] = 0
+        for e in T.unroll(length):  # every sum is read, so that no read waits for the one before
+            state[3] = sums[at + length - 1 - e]
+            if state[1] < state[0]:
+                state[2] = length - 1 - e
+                state[1] += state[3]
+        state[1] -= sums[at + state[2]]
+
+    @T.macro
+    def narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, shift, bits):
+        """Fix the next ``bits`` of the last chosen key: among candidates that share ``prefix`` above them."""
+        T.sync_threads()
+        for r, b in T.Parallel(copies, BINS):
+            counts[r * (BINS + 1) + b] = 0
+        T.sync_threads()
+        for i in T.serial(T.ceildiv(T.max(hi - lo, 0), piece)):
+            load(logits, t, lo, hi, i, x)
+            for e, j in T.Parallel(each, lanes):
+                if x[e, j] > -T.infinity("float32"):
+                    key[0] = sortable(x[e, j]) >> T.uint32(shift)
+                    if shift + bits == 32:
+                        T.atomic_add(counts[j % copies * (BINS + 1) + T.cast(key[0], "int32")], 1)
+                    else:
+                        if key[0] >> T.uint32(bits) == prefix[0]:
+                            digit = T.cast(key[0] & T.uint32((1 << bits) - 1), "int32")
+                            T.atomic_add(counts[j % copies * (BINS + 1) + digit], 1)
+        T.sync_threads()
+        for b in T.Parallel(BINS):
+            sums[padded(b)] = counts[b]
+        for r in T.unroll(1, copies):
+            for b in T.Parallel(BINS):
+                sums[padded(b)] += counts[r * (BINS + 1) + b]
+        T.sync_threads()
+        for g in T.Parallel(bin_groups):
+            groups[g] = sums[g * (GROUP + 1)]
+        for e in T.unroll(1, GROUP):
+            for g in T.Parallel(bin_groups):
+                groups[g] += sums[g * (GROUP + 1) + e]
+        T.sync_threads()
+        if shift + bits == 32:
+            total[0] = 0
+            for e in T.unroll(bin_groups):
+                total[0] += groups[e]
+            total[0] = T.min(total[0], topk)
+            want[0] = total[0]
+        state[0] = want[0]
+        state[1] = 0
+        descend(groups, 0, bin_groups, state)
+        prefix[0] = (prefix[0] << T.uint32(bits)) | T.cast(state[2] * GROUP, "uint32")
+        descend(sums, state[2] * (GROUP + 1), GROUP, state)
+        prefix[0] = prefix[0] | T.cast(state[2], "uint32")
+        want[0] = want[0] - state[1]
+
+    @T.prim_func
+    def topk_select_rows(
+        logits: T.Tensor((tokens, columns), "float32"),
+        ks: T.Tensor((tokens,), "int32"),
+        ke: T.Tensor((tokens,), "int32"),
+        out: T.Tensor((tokens, topk), "int32"),
+    ):
+        with T.Kernel(tokens, threads=lanes) as t:
+            counts = T.alloc_shared((copies * (BINS + 1),), "int32")
+            sums = T.alloc_shared((BINS + bin_groups,), "int32")
+            groups = T.alloc_shared((bin_groups,), "int32")
+            flags = T.alloc_shared((lanes * (each + 1),), "int32")  # a lane's run of flags and a word between two runs
+            lane_sums = T.alloc_shared((lanes + lane_groups,), "int32")
+            x = T.alloc_fragment((each, lanes), "float32")
+            mine = T.alloc_fragment((lanes,), "int32")
+            before = T.alloc_fragment((lanes,), "int32")
+            # Thread-private and the same in every thread; buffers, because a macro cannot assign to a variable.
+            state = T.alloc_local((4,), "int32")
+            want = T.alloc_local((1,), "int32")  # columns still to choose among those with the prefix
+            total = T.alloc_local((1,), "int32")  # columns to choose in all
+            prefix = T.alloc_local((1,), "uint32")
+            base = T.alloc_local((2,), "int32")  # columns above, and columns at, the last chosen key in earlier pieces
+            key = T.alloc_local((1,), "uint32")
+            lo = T.alloc_var("int32")
+            hi = T.alloc_var("int32")
+
+            lo = T.max(ks[t], 0)
+            hi = T.min(ke[t], columns)
+            prefix[0] = T.uint32(0)
+            narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 21, 11)
+            narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 10, 11)
+            narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 0, 10)
+
+            base[0] = 0
+            base[1] = 0
+            for i in T.serial(T.ceildiv(T.max(hi - lo, 0), piece)):
+                load(logits, t, lo, hi, i, x)
+                T.sync_threads()
+                # 1 for a column above the last chosen key, 1 << 16 for one at it: their sums are both counts at once.
+                for e, j in T.Parallel(each, lanes):
+                    key[0] = sortable(x[e, j])
+                    tie = T.if_then_else(key[0] == prefix[0], 1 << 16, 0)
+                    flags[(e * lanes + j) // each * (each + 1) + (e * lanes + j) % each] = T.if_then_else(
+                        x[e, j] > -T.infinity("float32"), T.if_then_else(key[0] > prefix[0], 1, tie), 0
+                    )
+                T.sync_threads()
+                T.fill(mine, 0)
+                for e in T.unroll(each):
+                    for j in T.Parallel(lanes):
+                        mine[j] += flags[j * (each + 1) + e]
+                for j in T.Parallel(lanes):
+                    lane_sums[padded(j)] = mine[j]
+                T.sync_threads()
+                for g in T.Parallel(lane_groups):
+                    groups[g] = lane_sums[g * (GROUP + 1)]
+                for e in T.unroll(1, GROUP):
+                    for g in T.Parallel(lane_groups):
+                        groups[g] += lane_sums[g * (GROUP + 1) + e]
+                T.sync_threads()
+                T.fill(before, 0)
+                for e in T.unroll(lane_groups):
+                    for j in T.Parallel(lanes):
+                        before[j] += groups[e] * T.cast(e < j // GROUP, "int32")
+                for e in T.unroll(GROUP):
+                    for j in T.Parallel(lanes):
+                        before[j] += lane_sums[j // GROUP * (GROUP + 1) + e] * T.cast(e < j % GROUP, "int32")
+                for e in T.unroll(each):
+                    for j in T.Parallel(lanes):
+                        if flags[j * (each + 1) + e] != 0:
+                            above = base[0] + (before[j] & 0xFFFF)
+                            ties = base[1] + (before[j] >> 16)
+                            if flags[j * (each + 1) + e] == 1:
+                                out[t, above + T.min(ties, want[0])] = lo + i * piece + j * each + e
+                            else:
+                                if ties < want[0]:
+                                    out[t, above + ties] = lo + i * piece + j * each + e
+                            before[j] += flags[j * (each + 1) + e]
+                for e in T.unroll(lane_groups):
+                    base[0] += groups[e] & 0xFFFF
+                    base[1] += groups[e] >> 16
+                T.sync_threads()
+            for i in T.serial(T.ceildiv(topk, lanes)):
+                for j in T.Parallel(lanes):
+                    if T.And(i * lanes + j < topk, i * lanes + j >= total[0]):
+                        out[t, i * lanes + j] = -1
+
+    return topk_select_rows
+
+
+def lanes_for(rows, device):
+    """Few rows: as many lanes a row as there can be. Many: several rows on a processor, which wait in turn."""
+    if device.type == "cpu":
+        return {"lanes": 64, "each": 4, "copies": 2}
+    if rows <= 2 * torch.cuda.get_device_properties(device).multi_processor_count:
+        return {"lanes": 1024, "each": 8, "copies": 8}
+    return {"lanes": 256, "each": 16, "copies": 4}
+
+
+def topk_select(logits, topk, ks=None, ke=None, *, out=None):
+    """Columns of the ``topk`` largest logits of each row: int32 ``[T, topk]``, in ascending column order, -1 after them.
+
+    ``logits [T, K]`` fp32, contiguous; its columns are positions (paged logits) or ragged indices (ragged logits), and so are
+    the results. ``ks`` and ``ke [T]`` int32 bound the candidates to ``[ks, ke)``; None means the whole row. A logit of -inf or
+    NaN is no candidate. Among equal logits (-0.0 equals 0.0) the lower column wins, so all ranks that see the same logits
+    choose the same set, and a row's result does not depend on the run. The oracle is ``reference.topk_select``.
+    """
+    tl_runtime.require_runnable(logits, ks, ke, out)
+    if logits.ndim != 2 or logits.dtype != torch.float32 or not logits.is_contiguous():
+        raise ValueError(f"logits must be contiguous float32 [T, K], got {logits.dtype} {tuple(logits.shape)}")
+    if topk < 1:
+        raise ValueError(f"topk must be at least 1, got {topk}")
+    tokens, columns = logits.shape
+    if ks is None:
+        ks = torch.zeros(tokens, dtype=torch.int32, device=logits.device)
+    if ke is None:
+        ke = torch.full((tokens,), columns, dtype=torch.int32, device=logits.device)
+    if out is None:
+        out = torch.empty(tokens, topk, dtype=torch.int32, device=logits.device)
+    if not columns:
+        return out.fill_(-1)
+    if tokens:
+        tl_runtime.kernel(select, logits.device, topk=topk, **lanes_for(tokens, logits.device))(logits, ks, ke, out)
+    return out
