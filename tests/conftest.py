@@ -36,6 +36,11 @@ FREE = (
     "tests/grade/test_grade_nbgrader.py::test_every_other_lab",
     "tests/grade/test_grade_nbgrader.py::test_lab_01",
     "tests/test_contracts.py",
+    "tests/engine/test_take_away.py",
+    "tests/engine/test_defects.py",
+    "tests/checking",
+    "tests/grade/test_grade_command.py",
+    "tests/test_launcher.py",
 )
 # The longest first, in this order, so that no worker is left with one of them at the end.
 FIRST = (
@@ -43,6 +48,7 @@ FIRST = (
     "tests/grade/test_grade_nbgrader.py",
     "tests/viz/test_browser",
     "tests/browser",
+    "tests/test_site.py",
     "tests/test_bank.py",
     "tests/sandbox/test_gpu_diagnosis.py",
     "tests/sandbox",
@@ -55,6 +61,9 @@ FIRST = (
     "tests/investigate",
     "tests/test_jupyterlab.py",
     "tests/grade",
+    "tests/checking",
+    "tests/author",
+    "tests/test_launcher.py",
 )
 
 

@@ -31,6 +31,10 @@ BROWSER_ARGS = (
 
 CHROMIUM = next(filter(None, map(shutil.which, doctor.CHROMIUM)), None)  # the system's: playwright's own download is not used
 DRAWING = ":is(.dcplab-drawn > svg, .js-plotly-plot .main-svg)"  # of a live view: our own SVG, or a plot
+# The counts of the code cells of the open notebook, 0 for one that has not run. Those out of sight have no element on the page.
+COUNTS = """() => jupyterapp.shell.currentWidget.content.widgets
+    .filter(cell => cell.model.type === "code" && cell.model.sharedModel.source.trim())
+    .map(cell => cell.model.executionCount || 0)"""
 NEEDED = [
     pytest.mark.browser,
     pytest.mark.slow,
@@ -144,9 +148,11 @@ class Desk:
         return self.until(same)
 
     def run_all(self) -> None:
+        """Runs every cell, until each of them has a later count than any had before: a busy machine is slow to begin."""
+        before = max(self.page.evaluate(COUNTS), default=0)
         self.menu("Run", "runmenu:run-all")
-        self.page.wait_for_timeout(SECOND)
-        self.until_idle(quiet=3.0)
+        self.until(lambda: min(self.page.evaluate(COUNTS)) > before, 240)
+        self.until_idle()
 
     def cell(self, identity: str) -> Locator:
         """The cell with this id, scrolled into view."""
@@ -174,10 +180,13 @@ class Desk:
         self.page.keyboard.insert_text(source)
 
     def run(self, identity: str) -> str:
-        """Runs one cell by keyboard and gives the text of its output."""
-        self.cell(identity).locator(".cm-content").click()
+        """Runs one cell by keyboard, until its count is another one, and gives the text of its output."""
+        cell = self.cell(identity)
+        prompt = cell.locator(".jp-InputPrompt").first
+        before = prompt.inner_text()
+        cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
-        self.page.wait_for_timeout(300)
+        self.until(lambda: (now := prompt.inner_text()) != before and re.search(r"\d", now), 240)
         self.until_idle()
         return self.output(identity)
 

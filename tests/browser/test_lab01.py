@@ -153,8 +153,9 @@ def test_a_check_says_what_it_judged(sitting, lab, shots):
 def test_a_cell_that_was_edited_and_not_run_is_said_so(sitting, lab):
     changed = "The cell has changed since it ran as ["
     sitting.write("answer-1c", solution(lab, "1c") + "\n# a line more")
-    said = plain(sitting.run("check-1c"))
-    assert changed in said and "passed" in said.lower(), "what ran last is what is judged"
+    # A check has the notebook saved, and waits two seconds for it: where a busy machine takes longer, the next one sees it.
+    said = next(said for _ in range(5) if changed in (said := plain(sitting.run("check-1c"))))
+    assert "passed" in said.lower(), "what ran last is what is judged"
     sitting.run("answer-1c")
     assert changed not in plain(sitting.run("check-1c"))
 
