@@ -295,7 +295,8 @@ lab.check("3c")
 # <details><summary>What this does not prove</summary>
 #
 # That a caller asks. A flag beside a tensor is forgotten sooner or later. It is safer if the space stands in the name of the
-# function that is called, one for locs and one for rows, or in the type of the index, as in the engine's typed mode.
+# function that is called, one for locs and one for rows, or in the type of the index, as in the engine's typed mode, where each
+# index says what space it is in.
 # </details>
 
 # %% [markdown]
