@@ -299,6 +299,12 @@ def test_html_says_the_outcome_in_words_and_escapes(judged):
     assert wrong.count("<table") == 1 and wrong.count("expected") == 1 and "Every rank took every loc" in wrong
 
 
+def test_a_name_that_is_a_slip_is_said_so(judged):
+    found = judged("91a", LOCALIZE + "return locs // dcpsize")
+    assert found.message.startswith("name 'dcpsize' is not defined. Did you mean `dcp_size`?")
+    assert "if a cell of yours defines it" in judged("91a", LOCALIZE + "return helper(locs)").message
+
+
 def test_an_answer_may_import_what_lies_beside_the_notebook(small, tmp_path):
     (tmp_path / "beside_me.py").write_text("D = 2\n")
     cells = [*small.setup(), "from beside_me import D\n" + LOCALIZE + "return locs + D"]

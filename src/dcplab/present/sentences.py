@@ -82,7 +82,7 @@ def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
         case "refused":
             return first_line(raised)
         case "name":
-            return of_missing_name(first_line(raised))
+            return of_missing_name(raised)
         case "raised":
             return f"It raised {of_exception(raised)}"
     return _PLAIN[verdict.what]
@@ -165,7 +165,7 @@ def of_judged(judged: Judged) -> str:
 def of_load(error: Mapping[str, Any], program: Program) -> str:
     """Word the reason why an answer does not load."""
     if error["type"] == "NameError":
-        return of_missing_name(error["message"])
+        return of_missing_name(error)
     if error["refused"] and program.borrowed:
         return of_borrowed(program)
     return f"It does not load: {error['type']}: {error['message'].splitlines()[0] if error['message'] else ''}" + place(
@@ -183,10 +183,13 @@ def of_borrowed(program: Program) -> str:
     return f"Your answer uses `{first.name}`, {made}: an answer runs without the course. Did you mean an argument?"
 
 
-def of_missing_name(message: str) -> str:
+def of_missing_name(raised: Mapping[str, Any]) -> str:
+    message = first_line(raised)
     name = message.partition("'")[2].partition("'")[0]
     if name in sys.stdlib_module_names:
         return f"`{name}` is a module that no cell of yours imports."
+    if meant := raised.get("meant"):
+        return f"{message.rstrip('.')}. Did you mean `{str(meant)[:40]}`?"
     return f"{message.rstrip('.')}: if a cell of yours defines it, run and save that cell first."
 
 

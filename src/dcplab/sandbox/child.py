@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import difflib
 import faulthandler
 import functools
 import io
@@ -39,6 +40,7 @@ from dcplab.sandbox.walls import enclose as walls
 from dcplab.sandbox.walls import namespaces
 
 RECORD_LIMIT = 64 << 20
+CLOSE = 0.8  # of two names, from 0 to 1, that one is taken for a slip of the other
 
 
 def main(job_fd: int, result_fd: int) -> None:
@@ -234,7 +236,16 @@ def _raised(e: BaseException, path: Path) -> dict[Any, Any]:
         "traceback": f"{text[-6000:]}{type(e).__name__}: {message}".replace(str(path), "answer.py"),
         "fault": ended.lost(message) is not None,
         "refused": isinstance(e, audit_hook.Refused),
-    }
+    } | _meant(e)
+
+
+def _meant(e: BaseException) -> dict:
+    """Return the name in reach that a missing one looks like a slip of. (Python 3.11 says so only where it prints.)"""
+    name, frames = getattr(e, "name", None), [frame for frame, _ in traceback.walk_tb(e.__traceback__)]
+    if not isinstance(e, NameError) or not isinstance(name, str) or not frames:
+        return {}
+    reach = [known for known in (*frames[-1].f_locals, *frames[-1].f_globals) if isinstance(known, str)]
+    return {"meant": found[0]} if (found := difflib.get_close_matches(name, reach, 1, CLOSE)) else {}
 
 
 def _sender(fd: int, key: bytes) -> Callable[[dict[Any, Any]], None]:
