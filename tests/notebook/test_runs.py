@@ -27,6 +27,8 @@ def of(runs, saved=()):
         ([CellRun(3, ONE, ANSWER, 20.0)], [SavedCell(TWO, ANSWER, "1a", written=19.5)], Judged(3)),
         ([CellRun(3, ONE)], [SavedCell(TWO, ANSWER, "1a")], Judged(3, changed=True)),
         ([CellRun(3, ONE, ANSWER)], [SavedCell(BROKEN, ANSWER, "1a")], Judged(3, changed=True)),
+        # line ends at the end are not kept of what ran
+        ([CellRun(3, ONE.rstrip(), ANSWER)], [SavedCell(ONE.rstrip() + "\n\n", ANSWER, "1a")], Judged(3)),
         # the file is older than the run, or the cell is back at what once ran
         ([CellRun(3, ONE, ANSWER), CellRun(5, TWO, ANSWER)], [SavedCell(ONE, ANSWER, "1a")], Judged(5)),
         # the function has another name now

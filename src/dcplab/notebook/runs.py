@@ -58,14 +58,14 @@ def judged(part: str, name: str, runs: Sequence[CellRun], saved: Sequence[SavedC
     run = next((run for run in reversed(runs) if defines(run.text, name)), None)
     if run is None:
         return None
-    cell = run.cell or next((s.cell for s in saved if s.text == run.text), "")
+    cell = run.cell or next((s.cell for s in saved if s.text.rstrip() == run.text.rstrip()), "")
     cell = cell or next((s.cell for s in saved if s.part == part), "")
     now = next((s for s in saved if s.cell == cell), None) if cell else None
-    ran = {r.text for r in runs}
+    ran = {r.text.rstrip() for r in runs}  # IPython keeps no line ends at the end of what ran
     renamed = next((r.count for r in reversed(runs) if run.cell and r.cell == run.cell and r.count > run.count), 0)
     return Judged(
         run.count,
-        changed=now is not None and now.text not in ran and now.written >= run.ended,
+        changed=now is not None and now.text.rstrip() not in ran and now.written >= run.ended,
         renamed=renamed,
         cells=max(1, len(here)),
     )
