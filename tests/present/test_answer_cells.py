@@ -6,8 +6,13 @@ import json
 import pytest
 import torch
 
+from dcplab.course import catalog
 from dcplab.course.cells import Cells
+from dcplab.course.drawn import Drawn
 from dcplab.course.model import Buf, Case, Launch, Shows
+from dcplab.course.trial import Trial
+from dcplab.judge.judgement import Judgement
+from dcplab.judge.verdict import Verdict
 from dcplab.present import answer_cells
 
 ROWS = Shows("row", {"locs": "loc"})
@@ -138,6 +143,22 @@ def test_many_programs_share_one_line():
     seen = [("w", "rows", (p,), [(p % 3, 1)]) for p in range(6)]
     made = answer_cells.draw(ROWS, case, (), {"rows": UNWRITTEN}, {"rows": UNWRITTEN}, seen)
     assert texts(made.groups[-1][1]) == ["0 3", "1 4", "2 5"]
+
+
+@pytest.mark.parametrize(
+    "forged", [[("w", "rows", (0,), [(0, 1)])] * 300, [("w", "rows", (0,), [(0, 1)] * 30_000)], [("w", "rows")], [7]]
+)
+def test_a_forged_list_of_accesses_costs_a_picture_and_no_check(forged):
+    key = catalog.lab("01").key("1h")
+    facts = {
+        "drawn": Drawn(1, "cpu", (LAUNCH,), (), 0, 1.0),
+        "trial": Trial(records={0: {"written": {"rows": UNWRITTEN}, "accesses": forged}}, status="done"),
+        "expected": [{"rows": UNWRITTEN + 1}],
+        "verdicts": [Verdict(0, "wrong", "compared")],
+    }
+    judgement = Judgement(key, key.solution, 1, "cpu", "wrong", "failed", **facts)
+    made = answer_cells.of_judged(judgement)
+    assert made is None or [strip.label for strip in made.groups[-1]] == ["rows", "yours"]
 
 
 def test_it_goes_through_json():

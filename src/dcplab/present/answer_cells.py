@@ -20,6 +20,7 @@ from dcplab.present import memory_cells
 from dcplab.present.value_cells import VECTORS, Surroundings, cell, filled
 
 MOST_CELLS = 240  # of a picture
+MOST_LINES, MOST_RUNS = 256, 20_000  # of accesses, which an answer could forge: what is small enough to draw has no more
 SEVERAL = 4  # entries of a result that show more than one number does
 
 
@@ -88,7 +89,8 @@ def _tells(case: Case | Launch, expected: Any) -> bool:
 
 def _accesses(judgement: Judgement, number: int) -> Sequence[Any]:
     for trial in (judgement.trial, judgement.trial.watched):
-        if trial and (seen := trial.records.get(number, {}).get("accesses")):
+        seen = trial.records.get(number, {}).get("accesses") if trial else None
+        if seen and len(seen) <= MOST_LINES and sum(len(runs) for *_, runs in seen) <= MOST_RUNS:
             return seen
     return ()
 
@@ -151,7 +153,7 @@ def _lines(label: str, space: str, value: Any) -> list[tuple[str, list]] | None:
     """Take a value apart: lines of entries, each with its label. None if it is no such value."""
     if type(value) is int:
         return [(label, [value])]
-    if type(value) is list and all(type(v) is int for v in value):
+    if type(value) is list and len(value) <= 16 * MOST_CELLS and all(type(v) is int for v in value):
         return [(label, value)]
     if not isinstance(value, torch.Tensor) or value.numel() > 16 * MOST_CELLS:
         return None
