@@ -42,10 +42,10 @@ SERVER_EXTENSIONS_OFF = (
 # JupyterLab reads `custom.css` of this server's own folder: no other server's notebooks look different for it. What is read is
 # about 80 letters wide (a 0, which ch counts, is wider than most), and tables stand at the left, where the eye comes from.
 STYLE = """\
-.jp-Notebook .jp-RenderedMarkdown > * { max-width: 70ch; }
-.jp-Notebook .jp-RenderedMarkdown > :is(table, pre, img) { max-width: 100%; }
-.jp-Notebook .jp-RenderedHTMLCommon table { margin-left: 0; margin-right: auto; }
-.jp-Notebook .jp-RenderedHTMLCommon :is(th, td) { text-align: left; }
+.jp-NotebookPanel .jp-Notebook .jp-RenderedMarkdown > * { max-width: 70ch; }
+.jp-NotebookPanel .jp-Notebook .jp-RenderedMarkdown > :is(table, pre, img) { max-width: 100%; }
+.jp-NotebookPanel .jp-Notebook .jp-RenderedHTMLCommon table { margin-left: 0; margin-right: auto; }
+.jp-NotebookPanel .jp-Notebook .jp-RenderedHTMLCommon :is(th, td) { text-align: left; }
 """
 FIRST_PORT = 8888
 TAKEN = ("is not available", "is already in use")  # as jupyter_server says it of a port, before it ends

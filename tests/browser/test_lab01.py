@@ -116,38 +116,9 @@ def test_what_is_read_is_a_column_and_tables_stand_at_its_left(sitting):
     )
     assert any(widths) and max(widths) < 46, "70 zeros of at most 0.65 em"
     assert page.locator(".jp-Notebook .jp-RenderedHTMLCommon th").first.evaluate("e => getComputedStyle(e).textAlign") == "left"
-    card = sitting.cell("check-1c").locator(".jp-OutputArea-output > div > div, .jp-RenderedHTML > div").last
+    card = sitting.cell("check-1c").locator("div:has(> details.dcplab-answer)")
     edge = card.evaluate("e => [getComputedStyle(e).borderLeftStyle, parseFloat(getComputedStyle(e).borderLeftWidth)]")
     assert edge[0] == "solid" and edge[1] >= 8
-
-
-STORES_NOTHING = """@triton.jit
-def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    loc = tl.load(locs_ptr + i, mask=i < n, other=-1)"""
-
-
-def test_a_check_says_what_it_judged(sitting, lab, shots):
-    sitting.write("answer-1h", STORES_NOTHING)
-    sitting.run("answer-1h")
-    said = plain(sitting.run("check-1h"))
-    assert "Nothing was stored" in said and "[" in said.partition("was judged")[0]
-    alt = sitting.cell("check-1h").locator("details.dcplab-answer img").get_attribute("alt")
-    assert "not written" in alt
-    sitting.shot(shots / "11_stores_nothing.png")
-
-    sitting.write("answer-1a", "def owner_rank(loc, dcp_size):\n    print('here', loc)\n    return loc % dcp_sise")
-    sitting.run("answer-1a")
-    said = plain(sitting.run("check-1a"))
-    assert "owner_rank(" in said and "dcp_sise" in said, "a crash shows the call"
-    assert "It printed" in said and "here" in said
-    sitting.shot(shots / "12_crashed.png")
-
-    sitting.write("answer-1b", "def owner_rank(loc, dcp_size):\n    return loc % dcp_size")
-    sitting.run("answer-1b")
-    sitting.save()
-    said = plain(sitting.run("check-1a"))
-    assert "2 cells of the notebook define it" in said and "passed" in said
 
 
 def test_a_cell_that_was_edited_and_not_run_is_said_so(sitting, lab):
@@ -183,6 +154,35 @@ def test_reset_gives_the_cell_back_and_one_key_takes_it_again(sitting, lab):
     sitting.cell("answer-1c").locator(".cm-content").click()
     sitting.page.keyboard.press("Control+z")
     assert lines(source()) == lines(mine), "Ctrl-Z brings the answer back"
+
+
+STORES_NOTHING = """@triton.jit
+def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    loc = tl.load(locs_ptr + i, mask=i < n, other=-1)"""
+
+
+def test_a_check_says_what_it_judged(sitting, lab, shots):
+    sitting.write("answer-1h", STORES_NOTHING)
+    sitting.run("answer-1h")
+    said = plain(sitting.run("check-1h"))
+    assert "Nothing was stored" in said and "[" in said.partition("was judged")[0]
+    alt = sitting.cell("check-1h").locator("details.dcplab-answer img").get_attribute("alt")
+    assert "not written" in alt
+    sitting.shot(shots / "11_stores_nothing.png")
+
+    sitting.write("answer-1a", "def owner_rank(loc, dcp_size):\n    print('here', loc)\n    return loc % dcp_sise")
+    sitting.run("answer-1a")
+    said = plain(sitting.run("check-1a"))
+    assert "owner_rank(" in said and "dcp_sise" in said, "a crash shows the call"
+    assert "It printed" in said and "here" in said
+    sitting.shot(shots / "12_crashed.png")
+
+    sitting.write("answer-1b", "def owner_rank(loc, dcp_size):\n    return loc % dcp_size")
+    sitting.run("answer-1b")
+    sitting.save()
+    said = plain(sitting.run("check-1a"))
+    assert "2 cells of the notebook define it" in said and "passed" in said
 
 
 def test_the_dark_theme_is_legible(sitting, shots):
