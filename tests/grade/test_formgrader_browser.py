@@ -64,7 +64,7 @@ def test_an_instructor_autogrades_and_reads_the_points(address, tiny, tmp_path):
         read = []
         for link in pages:
             page.goto(link)
-            read.append(page.locator(".output_text, .jp-OutputArea-output, .output_stream").all_inner_texts())
+            read.append(page.locator(".output_text, .output_html, .jp-OutputArea-output").all_inner_texts())
         page.screenshot(path=str(tmp_path / "submission.png"))
         assert sum("That is the row, not the owner." in " ".join(texts) for texts in read) == 1  # bob's
         assert not any("Traceback" in text for texts in read for text in texts)
