@@ -1,6 +1,7 @@
 """Once a process, before anything imports Triton: interpret on a machine without a GPU, compile on one with."""
 
 import os
+import resource
 import signal
 import tempfile
 
@@ -65,6 +66,20 @@ FIRST = (
     "tests/author",
     "tests/test_launcher.py",
 )
+
+
+LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE)
+
+
+@pytest.fixture(autouse=True)
+def limits_stay():
+    """A limit that a test sets in this process, with code that is meant for a child, would end tests after it."""
+    before = [resource.getrlimit(limit) for limit in LIMITS]
+    yield
+    after = [resource.getrlimit(limit) for limit in LIMITS]
+    for limit, (soft, _), (_, hard) in zip(LIMITS, before, after, strict=True):
+        resource.setrlimit(limit, (soft, hard))
+    assert after == before
 
 
 def pytest_exception_interact(node, call):
