@@ -18,7 +18,8 @@ def extend_path(step):
     for rank in step.ranks:
         rank.write_ckv(step.batch.out_cache_loc)
         rank.write_index_k(step.batch.out_cache_loc)
-    prefix = step.interleave(step.all_gather([rank.read_prefix() for rank in step.ranks]))
+    shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
+    prefix = step.interleave(shards)
     outs = []
     for rank in step.ranks:
         rank.fill(step.join(prefix, rank.latent))

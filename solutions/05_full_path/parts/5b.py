@@ -11,7 +11,7 @@ from .shared import one_rank, recall_prompt, said_otherwise, serve_with, served_
 
 def _extend_cases(draw: Draw) -> list[Case]:
     def served(role, label, size, rounds, new, dcp_size, **options):
-        call = {"verify": "verify_path", "draft": "draft_path"}.get(role, "")
+        call = "" if role == "all" else f"{role}_path"
         return serving(label, size, role, rounds, new, dcp_size, call=call, **options)
 
     three = [recall_prompt(draw, 13, 5), recall_prompt(draw, 24, 15), recall_prompt(draw, 34, 30)]
