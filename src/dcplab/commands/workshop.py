@@ -97,7 +97,7 @@ def _keep_queue(args: argparse.Namespace) -> int:
         print(f"Keeping turns for the GPU, {args.turns} at a time, at {path}. Ctrl-C ends it; checks go on without turns then.")
         if path != client.CLASS:
             print(f"Learners need DCPLAB_GPU_QUEUE={path} in their environment.", flush=True)
-        if asyncio.run(daemon.serve(path, daemon.Rules(args.turns, args.hold))):
+        if asyncio.run(daemon.serve(path, daemon.QueueRules(args.turns, args.hold))):
             raise CourseError(f"another process keeps the queue at {path} already.")
     except OSError as error:
         raise CourseError(f"{path} cannot be made ({error.strerror or error}): run it as root, or give --socket.") from error

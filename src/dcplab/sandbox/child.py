@@ -239,7 +239,7 @@ def _raised(e: BaseException, path: Path) -> dict[Any, Any]:
     } | _meant(e)
 
 
-def _meant(e: BaseException) -> dict:
+def _meant(e: BaseException) -> dict[str, Any]:
     """Return the name in reach that a missing one looks like a slip of. (Python 3.11 says so only where it prints.)"""
     name, frames = getattr(e, "name", None), [frame for frame, _ in traceback.walk_tb(e.__traceback__)]
     if not isinstance(e, NameError) or not isinstance(name, str) or not frames:

@@ -29,7 +29,7 @@ OF_ONE_USER = 256  # connections
 
 
 @dataclass(frozen=True)
-class Rules:
+class QueueRules:
     """``turns``: slots for checks. ``hold_s``: after so long a turn is somebody else's. ``idle_s``: the end without clients."""
 
     turns: int = 1
@@ -70,7 +70,7 @@ def peer(connection: socket.socket) -> tuple[int, int]:
 class Queue:
     """Tickets in order of their coming. ``kept``: the file in which they outlive the daemon."""
 
-    def __init__(self, rules: Rules, kept: Path):
+    def __init__(self, rules: QueueRules, kept: Path):
         self.rules, self.kept = rules, kept
         self.turns, self.began = rules.turns, time.time()
         self.tickets: list[Ticket] = []
@@ -148,7 +148,7 @@ def _plain(text: Any, most: int) -> str:
     return "".join(c for c in str(text)[:most] if c.isprintable())
 
 
-async def serve(path: Path, rules: Rules) -> int:
+async def serve(path: Path, rules: QueueRules) -> int:
     """Keep the queue at a socket until told to end. Returns 1 if another daemon keeps it already."""
     with _alone(path) as first:
         if not first:
@@ -170,11 +170,11 @@ async def serve(path: Path, rules: Rules) -> int:
                 if asked.get("ask") == "status":
                     _send(writer, queue.told())
                 elif asked.get("ask") == "turn":
-                    wish = asked.get("turns")
+                    more = asked.get("turns")
                     if (
-                        rules.idle_s is not None and isinstance(wish, int) and wish > 0
+                        rules.idle_s is not None and isinstance(more, int) and more > 0
                     ):  # one's own; a learner does not decide for a class
-                        queue.turns = wish
+                        queue.turns = more
                     kind = f"{_plain(asked.get('devices'), 60)} {'large' if asked.get('large') else 'check'}"
                     new = Ticket(_plain(asked.get("id"), 40), uid, pid, kind, _plain(asked.get("what"), 20), writer=writer)
                     ticket = queue.come(new)

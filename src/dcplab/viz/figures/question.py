@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -93,6 +94,6 @@ def question(figure: str, *args: Any, **kwargs: Any) -> Picture:
     if figure not in FORMS:
         raise ValueError(f"there is no question of {figure!r}, only of {', '.join(FORMS)}.")
     draws, empty, asks = FORMS[figure]
-    full = draws.__wrapped__(*args, **kwargs)
+    full = inspect.unwrap(draws)(*args, **kwargs)
     says = f"{asks} Your function fills the empty cells, and the check draws what it put there."
     return Picture("The question", says, Scene(empty(full.scene.boxes)), Table(("asked",), ((asks,),)), alt=says)
