@@ -1,17 +1,28 @@
-"""The hub's configuration, read as JupyterHub reads it. JupyterHub itself is no dependency of the course: what it then
-does with it was tried by hand (workshop/README.md)."""
+"""The hub's plan, limits, unit and configuration. JupyterHub itself is no dependency of the course: `tests/hub_trial.py` tries
+a real one (workshop/README.md has what it said)."""
 
 import os
 import pwd
 import subprocess
+import sys
 import time
 from collections import defaultdict
-from types import SimpleNamespace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from dcplab import paths
+from dcplab import cli, paths
+from dcplab.errors import CourseError
+from dcplab.hub import accounts, checks, limits, plan, service
+from dcplab.hub.plan import Plan, User
 from dcplab.sandbox.gpu_queue import client
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch, tmp_path):
+    monkeypatch.setenv("DCPLAB_HUB_STATE", str(tmp_path / "hub"))
+    return tmp_path / "hub"
 
 
 class Section(SimpleNamespace):
@@ -20,11 +31,16 @@ class Section(SimpleNamespace):
 
 @pytest.fixture
 def read(monkeypatch, tmp_path):
-    monkeypatch.setenv("DCPLAB_HUB_STATE", str(tmp_path / "hub"))
+    """Read the configuration as JupyterHub does, with stand-ins for its classes."""
+    for name, given in (("auth", "PAMAuthenticator"), ("spawner", "LocalProcessSpawner")):
+        module = ModuleType(f"jupyterhub.{name}")
+        setattr(module, given, type(given, (), {}))
+        monkeypatch.setitem(sys.modules, f"jupyterhub.{name}", module)
+    monkeypatch.setitem(sys.modules, "jupyterhub", ModuleType("jupyterhub"))
+    monkeypatch.setattr(limits, "prepare", lambda: None)
 
-    def config(**environment):
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value)
+    def config(of: Plan):
+        plan.keep(of)
         sections = defaultdict(Section)
         c = type("Config", (), {"__getattr__": lambda self, name: sections[name]})()
         path = paths.root() / "workshop" / "jupyterhub_config.py"
@@ -34,23 +50,43 @@ def read(monkeypatch, tmp_path):
     return config
 
 
-def test_a_learner_s_kernel_sees_what_the_hub_was_told_about_the_gpu(read, monkeypatch):
-    for name in ("DCPLAB_MODE", "CUDA_VISIBLE_DEVICES", "CUDA_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    c = read(DCPLAB_GPU_TURNS="3", DCPLAB_STATE="/root/.dcplab", SECRET="x")
+def test_a_learners_server_has_the_courses_settings_and_what_the_hub_was_told(read, monkeypatch, state):
+    monkeypatch.setenv("DCPLAB_STATE", "/root/.dcplab")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    c = read(Plan(("ann",), environment=plan.handed_on()))
     given = c.Spawner.environment
-    assert given["DCPLAB_GPU_TURNS"] == "3" and "DCPLAB_MODE" not in given
-    assert not {"DCPLAB_STATE", "SECRET"} & given.keys(), "progress is the learner's own"
+    assert given["CUDA_VISIBLE_DEVICES"] == "1" and given["DCPLAB_SHARED_ENV"] == sys.prefix
+    assert "DCPLAB_STATE" not in given, "progress is the learner's own"
     me = SimpleNamespace(user=SimpleNamespace(name=pwd.getpwuid(os.getuid()).pw_name))
     assert given["DCPLAB_ROOT"](me) == os.path.join(os.path.expanduser(f"~{me.user.name}"), "course")
+    assert given["DCPLAB_SEED"](me) == ""
+    assert "--ContentsManager.hide_globs=solutions" in c.Spawner.args
+    settings = Path(next(word for word in c.Spawner.args if "app_settings_dir" in word).split("=")[1])
+    assert (settings / "overrides.json").exists() and not settings.is_relative_to(state), "learners cannot read the hub's own"
+    assert c.Spawner.default_url.startswith("/lab/tree/labs/01_")
+    assert c.JupyterHub.cleanup_servers is False, "kernels outlive a restart of the hub"
+
+
+def test_no_two_ports_are_one(read):
+    c = read(Plan(("ann",), port=9000))
+    urls = (c.JupyterHub.bind_url, c.JupyterHub.hub_bind_url, c.ConfigurableHTTPProxy.api_url)
+    assert [url.rpartition(":")[2] for url in urls] == ["9000", "9081", "9001"]
+
+
+def test_who_is_added_may_log_in_without_a_restart(read):
+    c = read(Plan(("ann",), ("eve",)))
+    door = c.JupyterHub.authenticator_class()
+    assert door.check_allowed("ann") and door.check_allowed("eve") and not door.check_allowed("bob")
+    plan.keep(plan.read().with_more([User("bob")]))
+    assert door.check_allowed("bob") and not door.check_allowed("root")
 
 
 def test_the_hub_keeps_the_queue_for_the_gpu(read, tmp_path, monkeypatch):
     """Its command is run as the hub runs it, but for the socket, which is root's."""
-    (service,) = read(DCPLAB_GPU_TURNS="3").JupyterHub.services
+    (service_,) = read(Plan(("ann",), gpu_turns=3)).JupyterHub.services
     path = tmp_path / "q.sock"
-    env = {**os.environ, **service["environment"], "PYTHONPATH": paths.python_path()}
-    with subprocess.Popen([*service["command"], "--socket", str(path)], env=env, stdout=subprocess.DEVNULL) as process:
+    env = {**os.environ, **service_["environment"], "PYTHONPATH": paths.python_path()}
+    with subprocess.Popen([*service_["command"], "--socket", str(path)], env=env, stdout=subprocess.DEVNULL) as process:
         try:
             monkeypatch.setenv("DCPLAB_GPU_QUEUE", str(path))
             end = time.monotonic() + 60
@@ -61,10 +97,109 @@ def test_the_hub_keeps_the_queue_for_the_gpu(read, tmp_path, monkeypatch):
             process.kill()
 
 
-def test_only_those_named_may_log_in_and_no_two_ports_are_one(read):
-    c = read(DCPLAB_LEARNERS="ann,bob", DCPLAB_INSTRUCTORS="eve", DCPLAB_HUB_PORT="9000")
-    assert c.Authenticator.allowed_users == {"ann", "bob", "eve"} and c.Authenticator.admin_users == {"eve"}
-    ports = [
-        url.rpartition(":")[2] for url in (c.JupyterHub.bind_url, c.JupyterHub.hub_bind_url, c.ConfigurableHTTPProxy.api_url)
-    ]
-    assert ports == ["9000", "9081", "9001"]
+@pytest.mark.parametrize(
+    ("of", "says"),
+    [
+        (Plan(("Ann",)), "no name for an account"),
+        (Plan(("ann; rm",)), "no name for an account"),
+        (Plan(("ann",), ("ann",)), "stands twice"),
+        (Plan(port=65500), "cannot be used"),
+        (Plan(tls_cert="x"), "both or neither"),
+        (Plan(tls_cert="/none", tls_key="/none"), "cannot be read"),
+        (Plan(memory_bytes=1 << 29), "too little"),
+        (Plan(address="0.0.0.0"), "in the clear"),
+        (Plan(address="2001:db8::1"), "in the clear"),
+    ],
+)
+def test_a_plan_that_no_hub_should_follow_is_refused(of, says):
+    with pytest.raises(CourseError, match=says):
+        of.check()
+
+
+def test_plain_http_where_it_is_asked_for_or_stays_on_the_machine():
+    Plan(address="0.0.0.0").check(plain_http=True)
+    for address in ("127.0.0.1", "localhost", "::1"):
+        Plan(address=address).check()
+    assert Plan(address="::1").url == "http://[::1]:8000"
+
+
+def test_users_by_csv_and_a_plan_that_is_read_as_it_was_kept(tmp_path, state):
+    (tmp_path / "users.csv").write_text("username,password,role\nann,secret,\neve,,instructor\n")
+    found = plan.users(tmp_path / "users.csv")
+    assert found == [User("ann", "secret"), User("eve", "", instructor=True)]
+    of = Plan(address="::1").with_more([*found, User("ann")])
+    assert (of.learners, of.instructors) == (("ann",), ("eve",))
+    plan.keep(of)
+    assert plan.read() == of and state.stat().st_mode & 0o777 == 0o700
+    (tmp_path / "users.csv").write_text("name\nann\n")
+    with pytest.raises(CourseError, match="column username"):
+        plan.users(tmp_path / "users.csv")
+    (tmp_path / "users.csv").write_text("username,role\nann,boss\n")
+    with pytest.raises(CourseError, match="no role"):
+        plan.users(tmp_path / "users.csv")
+
+
+def test_an_account_of_the_system_is_nobodys():
+    with pytest.raises(CourseError, match="an account of the system"):
+        accounts.check([User("daemon")])
+
+
+def test_limits_in_one_tree_of_control_groups(tmp_path):
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
+    (tmp_path / "cgroup.subtree_control").write_text("")
+    base = tmp_path / "dcplab-hub"
+    folder = base / "user-ann"
+    folder.mkdir(parents=True)
+    for name in ("memory.max", "pids.max", "cpu.max"):
+        (folder / name).write_text("")
+    limits.place(limits.Groups({"": base}), "ann", Plan(memory_bytes=2 << 30, processes=99, cores=1.5))
+    assert {name: (folder / name).read_text() for name in ("memory.max", "pids.max", "cpu.max")} == {
+        "memory.max": str(2 << 30),
+        "pids.max": "99",
+        "cpu.max": "150000 100000",
+    }
+    assert not (folder / "memory.swap.max").exists(), "a machine without swap has no such file"
+    limits.enter([folder])
+    assert (folder / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_limits_in_a_tree_for_each_controller(tmp_path):
+    for name in ("memory", "pids", "cpu"):
+        (tmp_path / name / "dcplab-hub/user-ann").mkdir(parents=True)
+    files = {"memory": "memory.limit_in_bytes", "pids": "pids.max", "cpu": "cpu.cfs_quota_us"}
+    for name, file in files.items():
+        (tmp_path / name / "dcplab-hub/user-ann" / file).write_text("")
+    groups = limits.prepare(tmp_path)
+    assert set(groups.base) == set(files) == set(limits.available(tmp_path))
+    limits.place(groups, "ann", Plan(memory_bytes=2 << 30, processes=99))
+    values = {name: (tmp_path / name / "dcplab-hub/user-ann" / file).read_text() for name, file in files.items()}
+    assert values == {"memory": str(2 << 30), "pids": "99", "cpu": "-1"}
+
+
+def test_a_machine_without_control_groups_is_said(tmp_path, monkeypatch):
+    assert limits.prepare(tmp_path / "none") is None
+    monkeypatch.setattr(limits, "available", lambda: [])
+    found = {one.name: one for one in checks.look(Plan(("ann",)))}
+    assert not found["limits"].ok and "one may take all memory" in found["limits"].says
+
+
+def test_a_unit_of_systemd_names_the_course_and_lets_servers_live(state):
+    text = service.unit_text()
+    assert f"DCPLAB_HUB_STATE={state}" in text and "KillMode=process" in text and "Delegate=yes" in text
+    assert f"ExecStart={sys.executable} -m jupyterhub --config {paths.root()}/workshop/jupyterhub_config.py" in text
+
+
+def test_what_is_missing_is_said_and_nothing_is_changed(state, capsys, monkeypatch, tmp_path):
+    (tmp_path / "users.csv").write_text("username\nnobody-of-this-name\n")
+
+    def absent(name):
+        raise checks.importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(checks.importlib.metadata, "version", absent)
+    words = ["workshop", "check", "--users", str(tmp_path / "users.csv"), "--port", "23456"]
+    assert cli.main(words) == 1
+    said = capsys.readouterr().out
+    assert "NO" in said and "jupyterhub==6.1.1" in said and "1 will be made" in said
+    assert not state.exists() and accounts.account("nobody-of-this-name") is None
+    assert cli.main(["workshop", "down"]) == 2
+    assert "there is no hub here yet" in capsys.readouterr().err

@@ -303,3 +303,12 @@ def test_ci_runs_the_same_command():
         and os.access(ROOT / ".ci/run", os.X_OK)
         and os.access(ROOT / "course", os.X_OK)
     )
+
+
+def test_in_a_terminal_of_a_hub_nobody_installs_an_environment_of_their_own(checkout, tmp_path):
+    shared = tmp_path / "shared/bin"
+    shared.mkdir(parents=True)
+    write_program(shared / "python", '#!/bin/sh\necho "$DCPLAB_ROOT: $*"\n')
+    status, out, _ = checkout.run("hint", "1a", DCPLAB_SHARED_ENV=str(tmp_path / "shared"))
+    assert (status, out) == (0, f"{checkout.root}: -m dcplab hint 1a\n")
+    assert not (checkout.root / ".venv").exists()

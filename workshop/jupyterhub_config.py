@@ -1,65 +1,59 @@
-"""JupyterHub for a workshop on one machine: Unix accounts, one JupyterLab each, every learner with a checkout of their own.
+"""JupyterHub for a class on one machine, as `./course workshop up` starts it: Unix accounts, one JupyterLab each, every learner
+with a checkout of their own, held to a share of the machine. What it is stands in the hub's folder (`dcplab.hub.plan`)."""
 
-    jupyterhub --config workshop/jupyterhub_config.py          (as root: it starts servers as the learners)
-
-Needs, besides the course's environment: `uv pip install -p COURSE/.venv jupyterhub==6.1.1` and
-`npm install -g configurable-http-proxy@5.3.0`. The course must lie where every learner can read it (not below /root), and
-`git config --system --add safe.directory COURSE/.git` lets them clone it. workshop/README.md has the whole list.
-"""
-
-import os
 import pwd
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
+from jupyterhub.auth import PAMAuthenticator
+from jupyterhub.spawner import LocalProcessSpawner
+
+from dcplab import jupyterlab, paths
+from dcplab.course import catalog
+from dcplab.hub import limits, plan
+
 c = get_config()  # noqa: F821 - JupyterHub defines it
 
-COURSE = Path(__file__).resolve().parents[1]  # the checkout that learners' own checkouts are cloned from
-LEARNERS = set(filter(None, os.environ.get("DCPLAB_LEARNERS", "").split(",")))  # account names: "ann,bob"
-INSTRUCTORS = set(filter(None, os.environ.get("DCPLAB_INSTRUCTORS", "").split(",")))
-PORT = int(os.environ.get("DCPLAB_HUB_PORT", "8000"))
-STATE = Path(os.environ.get("DCPLAB_HUB_STATE", "/var/lib/dcplab-hub"))  # the hub's database and secret; root's alone
-STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
+COURSE = paths.root()  # the checkout that learners' own checkouts are cloned from
+STATE, SHARED, PLAN = plan.folder(), plan.shared(), plan.read()
+GROUPS = limits.prepare()
+# In a learner's file browser: their labs and the documents. The rest of the checkout is there, in a terminal.
+HIDDEN = ("solutions", "tests", "kernels", "src", "bench", "workshop", "scripts", "__pycache__", "*.pyc", "*~")
 
-# Ports are given, all of them: the defaults may be taken. Put a reverse proxy with TLS in front before you open this machine
-# to others.
-c.JupyterHub.bind_url = f"http://127.0.0.1:{PORT}"
-c.JupyterHub.hub_bind_url = f"http://127.0.0.1:{PORT + 81}"
-c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{PORT + 1}"
 
-c.JupyterHub.db_url = f"sqlite:///{STATE}/jupyterhub.sqlite"
-c.JupyterHub.cookie_secret_file = str(STATE / "cookie_secret")
-c.ConfigurableHTTPProxy.pid_file = str(STATE / "proxy.pid")
+class ClassAuthenticator(PAMAuthenticator):
+    """Lets in who is in the plan now: learners are added while the hub runs."""
 
-c.JupyterHub.authenticator_class = "pam"  # accounts made with useradd and chpasswd
-c.Authenticator.allowed_users = LEARNERS | INSTRUCTORS  # without a list nobody can log in
-c.Authenticator.admin_users = INSTRUCTORS
+    def check_allowed(self, username, authentication=None):
+        return username in plan.read().names
 
-# Turns on the GPU for the whole class: the hub starts this again if it ends.
-QUEUE = [sys.executable, "-m", "dcplab", "workshop", "queue", "--turns", os.environ.get("DCPLAB_GPU_TURNS", "1")]
-c.JupyterHub.services = [{"name": "gpu-queue", "command": QUEUE, "environment": {"DCPLAB_ROOT": str(COURSE)}}]
+    async def is_admin(self, handler, authentication):
+        return authentication["name"] in plan.read().instructors
 
-c.JupyterHub.spawner_class = "localprocess"
-c.Spawner.cmd = [str(Path(sys.prefix) / "bin" / "jupyterhub-singleuser")]
-c.Spawner.default_url = "/lab"
-c.Spawner.notebook_dir = "~/course"
-c.Spawner.start_timeout = 120  # many start at once when a workshop begins
-c.Spawner.http_timeout = 120
-# What the hub was started with and a learner's kernel has to see: a hub hands on next to nothing of its own environment.
-HANDED_ON = ("DCPLAB_MODE", "DCPLAB_GPU_TURNS", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
-c.Spawner.environment = {name: os.environ[name] for name in HANDED_ON if name in os.environ} | {
-    "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
-    "DCPLAB_SEED": lambda spawner: seed_of(spawner.user.name),  # "" unless there is a key
-    "DCPLAB_ROOT": lambda spawner: str(checkout_of(spawner.user.name)),  # labs and progress are the learner's own
-}
+
+class LearnerSpawner(LocalProcessSpawner):
+    """Starts a learner's server in a control group of theirs, where the machine has them."""
+
+    def make_preexec_fn(self, name):
+        become = super().make_preexec_fn(name)
+        place = limits.place(GROUPS, name, PLAN) if GROUPS else []
+
+        def before() -> None:
+            limits.enter(place)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (PLAN.file_bytes, PLAN.file_bytes))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            become()
+
+        return before
 
 
 def seed_of(name: str) -> str:
-    """The seed of a learner's cases in labs 01 and 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the same."""
+    """The seed of a learner's cases in labs 01 to 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the same."""
     from dcplab.grade.seeds import bound
 
-    key = os.environ.get("DCPLAB_SEED_KEY")
+    key = PLAN.environment.get("DCPLAB_SEED_KEY")
     return str(bound(key=Path(key))(name)) if key else ""
 
 
@@ -77,9 +71,43 @@ def clone_once(spawner) -> None:
             check=True,
             user=who.pw_uid,
             group=who.pw_gid,
+            extra_groups=[],
             cwd=who.pw_dir,
+            umask=0o077,
             env={"HOME": who.pw_dir, "PATH": "/usr/bin:/bin"},
         )
 
 
+c.JupyterHub.bind_url = PLAN.url
+c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = PLAN.tls_cert, PLAN.tls_key
+c.JupyterHub.hub_bind_url = f"http://127.0.0.1:{PLAN.port + 81}"
+c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{PLAN.port + 1}"
+c.ConfigurableHTTPProxy.pid_file = str(STATE / "proxy.pid")
+c.JupyterHub.db_url = f"sqlite:///{STATE}/jupyterhub.sqlite"
+c.JupyterHub.cookie_secret_file = str(STATE / "cookie_secret")
+c.JupyterHub.cleanup_servers = False  # kernels outlive a restart of the hub
+c.JupyterHub.authenticator_class = ClassAuthenticator
+c.JupyterHub.spawner_class = LearnerSpawner
+c.JupyterHub.concurrent_spawn_limit = 0  # a class logs in at one moment; who came too late would be told to try again
+
+# Turns on the GPU for the whole class: the hub starts this again if it ends.
+QUEUE = [sys.executable, "-m", "dcplab", "workshop", "queue", "--turns", str(PLAN.gpu_turns)]
+c.JupyterHub.services = [{"name": "gpu-queue", "command": QUEUE, "environment": {"DCPLAB_ROOT": str(COURSE)}}]
+
+# The same settings as `./course lab`, and the first lab open.
+WORDS, CONFIG = jupyterlab.learners_settings(SHARED / "jupyter")
+FIRST = next(iter(catalog.labs())).name
+c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]
+c.Spawner.args = [*WORDS, *(f"--ContentsManager.hide_globs={name}" for name in HIDDEN)]
+c.Spawner.default_url = f"/lab/tree/labs/{FIRST}/{FIRST}.ipynb"
+c.Spawner.notebook_dir = "~/course"
+c.Spawner.start_timeout = 300  # many start at once when a workshop begins
+c.Spawner.http_timeout = 300
+c.Spawner.environment = {
+    **PLAN.environment,
+    **jupyterlab.learners_environment(CONFIG),
+    "DCPLAB_SEED": lambda spawner: seed_of(spawner.user.name),  # "" unless there is a key
+    "DCPLAB_ROOT": lambda spawner: str(checkout_of(spawner.user.name)),  # labs and progress are the learner's own
+    "DCPLAB_SHARED_ENV": sys.prefix,  # `./course` in a terminal of the hub uses this environment
+}
 c.Spawner.pre_spawn_hook = clone_once

@@ -145,30 +145,18 @@ def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Se
     """Return the JupyterLab of this checkout, opened at ``notebook``, with settings for learners kept under the state
     folder."""
     jupyter = paths.state_dir() / "jupyter"
-    settings, config = jupyter / "settings", jupyter / "config"
-    _write_json(settings / "overrides.json", OVERRIDES)
-    _write_json(settings / "page_config.json", {"disabledExtensions": dict.fromkeys(LAB_EXTENSIONS_OFF, True)})
-    _write(jupyter / "custom" / "custom.css", STYLE)
-    extensions = {"jpserver_extensions": dict.fromkeys(SERVER_EXTENSIONS_OFF, False)}
-    look = {"tornado_settings": {"static_custom_path": [str(jupyter / "custom")]}}  # it is no setting of its own
-    _write_json(config / "jupyter_server_config.json", {"ServerApp": extensions | look})
+    words, config = learners_settings(jupyter)
     port = free_port(ip, port)
     token = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     argv = [sys.executable, "-m", "jupyterlab", "--no-browser", "-y", "--log-level=WARN"]
     argv += [f"--ip={ip}", f"--port={port}", "--ServerApp.port_retries=0"]
-    argv += [f"--ServerApp.root_dir={paths.root()}", f"--LabApp.app_settings_dir={settings}"]
-    argv += ["--LabApp.expose_app_in_browser=True"]  # a check saves the notebook, a reset fills a cell: dcplab.front_end
-    argv += ["--LabApp.custom_css=True"]  # STYLE
-    argv += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    argv += [f"--ServerApp.root_dir={paths.root()}", *words]
     if hasattr(os, "getuid") and os.getuid() == 0:
         argv.append("--allow-root")
     env = os.environ | {
-        front_end.EXPOSED: "jupyterlab",
+        **learners_environment(config),
         "JUPYTER_TOKEN": token,  # in the environment: other users could read it on the command line
-        "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [str(config), os.environ.get("JUPYTER_CONFIG_PATH")])),
-        "JUPYTER_PREFER_ENV_PATH": "1",  # prefer this environment's kernel to one of the same name in the home folder
         "JUPYTERLAB_WORKSPACES_DIR": str(jupyter / "workspaces"),  # keeps tabs of other projects out
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
     }
     everywhere = ip in ("", "0.0.0.0", "::", "*")
     host = "127.0.0.1" if everywhere else f"[{ip}]" if ":" in ip else ip
@@ -181,6 +169,33 @@ def server(notebook: Path, ip: str = "127.0.0.1", port: int | None = None) -> Se
         probe=f"http://{host}:{port}/api/status?token={token}",  # `/api` alone answers anybody: another's server would do
         log=jupyter / "server.log",
     )
+
+
+def learners_settings(folder: Path) -> tuple[list[str], Path]:
+    """Write JupyterLab's settings for learners below a folder. Returns the words that make a server use them, and the folder
+    that its ``JUPYTER_CONFIG_PATH`` begins with."""
+    settings, config = folder / "settings", folder / "config"
+    _write_json(settings / "overrides.json", OVERRIDES)
+    _write_json(settings / "page_config.json", {"disabledExtensions": dict.fromkeys(LAB_EXTENSIONS_OFF, True)})
+    _write(folder / "custom" / "custom.css", STYLE)
+    extensions = {"jpserver_extensions": dict.fromkeys(SERVER_EXTENSIONS_OFF, False)}
+    look = {"tornado_settings": {"static_custom_path": [str(folder / "custom")]}}  # it is no setting of its own
+    _write_json(config / "jupyter_server_config.json", {"ServerApp": extensions | look})
+    words = [f"--LabApp.app_settings_dir={settings}"]
+    words += ["--LabApp.expose_app_in_browser=True"]  # a check saves the notebook, a reset fills a cell: dcplab.front_end
+    words += ["--LabApp.custom_css=True"]  # STYLE
+    words += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    return words, config
+
+
+def learners_environment(config: Path) -> dict[str, str]:
+    """Return what a learner's server needs in its environment. ``config``: the folder of `learners_settings`."""
+    return {
+        front_end.EXPOSED: "jupyterlab",
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [str(config), os.environ.get("JUPYTER_CONFIG_PATH")])),
+        "JUPYTER_PREFER_ENV_PATH": "1",  # prefer this environment's kernel to one of the same name in the home folder
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+    }
 
 
 def _write_json(path: Path, what: dict) -> None:

@@ -1,5 +1,6 @@
 """For a workshop's instructor: `board` shows who is at which part, who is stuck, and which misconceptions are about; `seeds`
-prints each student's seed; `collect` gathers notebooks from homes; `queue` keeps and shows the turns on a shared GPU."""
+prints each student's seed; `collect` gathers notebooks from homes; `queue` keeps and shows the turns on a shared GPU; `check`,
+`up`, `add` and `down` are about a hub."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-HELP = "an instructor's board: who is stuck, and on what"
+from dcplab.commands import _workshop_hub
+
+HELP = "a class: its hub, its board, its notebooks, its turns on a GPU"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     queue.add_argument("--hold", type=float, default=300.0, metavar="S", help="seconds after which a turn is taken back (300)")
     queue.add_argument("--socket", type=Path, metavar="PATH", help="where (/run/dcplab/gpu-queue.sock)")
     queue.add_argument("--show", action="store_true", help="only say who has it and who waits")
+    _workshop_hub.arguments(actions)
     board.add_argument("--watch", type=float, metavar="S", help="draw it again every S seconds, until Ctrl-C")
 
 
@@ -41,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.errors import CourseError
     from dcplab.grade import board, seeds
 
+    if args.action in _workshop_hub.ACTIONS:
+        return _workshop_hub.run(args)
     if args.action == "seeds":
         of = seeds.bound(key=args.key)
         csv.writer(sys.stdout).writerows([("student", "seed"), *((student, of(student)) for student in args.students)])

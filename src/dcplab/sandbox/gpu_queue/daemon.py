@@ -170,11 +170,10 @@ async def serve(path: Path, rules: QueueRules) -> int:
                 if asked.get("ask") == "status":
                     _send(writer, queue.told())
                 elif asked.get("ask") == "turn":
-                    more = asked.get("turns")
-                    if (
-                        rules.idle_s is not None and isinstance(more, int) and more > 0
-                    ):  # one's own; a learner does not decide for a class
-                        queue.turns = more
+                    turns = asked.get("turns")
+                    own = rules.idle_s is not None  # a queue of one's own; a learner does not decide for a class
+                    if own and isinstance(turns, int) and turns > 0:
+                        queue.turns = turns
                     kind = f"{_plain(asked.get('devices'), 60)} {'large' if asked.get('large') else 'check'}"
                     new = Ticket(_plain(asked.get("id"), 40), uid, pid, kind, _plain(asked.get("what"), 20), writer=writer)
                     ticket = queue.come(new)
