@@ -126,3 +126,17 @@ def test_benches_are_found_by_their_files_and_run_apart(tmp_path, monkeypatch, c
     assert capfd.readouterr().err == "course: the bench rows ended with status 1.\n"
     assert cli.main(["bench", "nothing"]) == 2
     assert "there is no bench 'nothing'; there are rows." in capfd.readouterr().err
+
+
+def test_a_teachers_sheet_has_a_question_mistakes_and_three_hints_of_each_part(capsys):
+    from dcplab.course import catalog
+
+    assert cli.main(["workshop", "notes", "03"]) == 0
+    said = capsys.readouterr().out
+    lab = catalog.lab("03")
+    sheets = said.split("\n## ")[1:]
+    assert [sheet.split()[0] for sheet in sheets] == [part.id for part in lab.parts]
+    for sheet, part in zip(sheets, lab.parts, strict=True):
+        assert sheet.count("* Reveal ") == 3 and ("* Ask first: " in sheet) == bool(part.prediction)
+        wrong = [one for one in lab.wrong if one.part == part.id]
+        assert sheet.count("* Goes wrong: ") == min(4, len({one.family or one.says for one in wrong}))
