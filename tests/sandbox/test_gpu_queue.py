@@ -44,6 +44,11 @@ class Kept:
         self.process.wait()
 
 
+@pytest.fixture(autouse=True)
+def nothing_given_up(monkeypatch):
+    monkeypatch.setattr(client, "_given_up", {})
+
+
 @pytest.fixture
 def queue(tmp_path, monkeypatch):
     path = tmp_path / "q.sock"
@@ -203,6 +208,30 @@ def test_a_daemon_that_does_not_answer_costs_a_sentence_and_no_check(queue, monk
     with client.turn("gpu", said.append):
         pass
     assert said == ["The queue for the GPU does not answer; going on without a turn."]
+
+
+def test_a_socket_that_nobody_keeps_is_waited_for_once(tmp_path, monkeypatch):
+    """A daemon that was killed leaves its socket: the first check waits for it to be restarted, those after it do not."""
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(tmp_path / "q.sock"))
+    left.close()
+    monkeypatch.setenv("DCPLAB_GPU_QUEUE", str(tmp_path / "q.sock"))
+    monkeypatch.setattr(client, "RETRY_S", 0.5)
+    said, tries = [], []
+    connect = client._connect
+    monkeypatch.setattr(client, "_connect", lambda *a, **k: tries.append(1) or connect(*a, **k))
+    with client.turn("gpu", said.append):
+        waited = len(tries)
+    with client.turn("gpu", said.append):
+        pass
+    assert waited > 1 and len(tries) == waited
+    assert said == ["The queue for the GPU does not answer; going on without a turn."] * 2
+
+
+def test_a_daemon_that_is_told_to_end_leaves_no_socket(queue):
+    kept = queue()
+    kept.end(signal.SIGTERM)
+    assert not kept.path.exists() and kept.process.returncode == 0
 
 
 def test_without_a_class_one_has_a_queue_of_ones_own_that_ends(tmp_path, monkeypatch):

@@ -23,9 +23,13 @@ from dcplab.sandbox.gpu_queue.daemon import BEAT_S, peer
 CLASS = Path("/run/dcplab/gpu-queue.sock")  # root's, or of whom root has given the folder to
 SILENT_S = 6 * BEAT_S  # a daemon that says nothing for so long is stopped, or gone
 IDLE_S = 60.0  # after which a queue of one's own ends
-RETRY_S = 15.0  # for which one waits for a daemon that is being restarted
+RETRY_S = 6.0  # for which one waits for a daemon that is being restarted
+GIVEN_UP_S = 300.0  # for which nobody of this process waits again for one that did not come back
 
 Note = Callable[[str], None]
+
+
+_given_up: dict[str, float] = {}  # a class's socket without a daemon -> when to look again
 
 
 class _Lost(Exception):
@@ -65,8 +69,8 @@ def status() -> dict[str, Any] | None:
 
 def _wait(ask: dict[str, Any], note: Note | None) -> socket.socket | None:
     """Return the connection that holds the turn. None, said once, if no daemon can be reached: a check is not lost for that."""
-    said, until = "", time.monotonic() + RETRY_S
-    while True:
+    said, until, place = "", time.monotonic() + RETRY_S, str(_of_class())
+    while _given_up.get(place, 0.0) < time.monotonic():
         connection = None
         try:
             connection = _connect()
@@ -84,14 +88,15 @@ def _wait(ask: dict[str, Any], note: Note | None) -> socket.socket | None:
             if connection:
                 connection.close()
             if time.monotonic() > until:
-                if note:
-                    note("The queue for the GPU does not answer; going on without a turn.")
-                return None
+                _given_up[place] = time.monotonic() + GIVEN_UP_S
             time.sleep(0.2)
         except BaseException:
             if connection:
                 connection.close()
             raise
+    if note:
+        note("The queue for the GPU does not answer; going on without a turn.")
+    return None
 
 
 def _words(told: dict[str, Any], large: bool) -> str:
@@ -121,7 +126,7 @@ def _give_back(connection: socket.socket | None, ticket: str) -> None:
 
 def _connect(start: bool = True) -> socket.socket:
     """Connect to the class's queue; without one, to this user's own, which is started. Raises _Lost."""
-    given = settings.gpu_queue() or (CLASS if CLASS.exists() else None)
+    given = _of_class()
     path = given or _own_folder() / "gpu-queue.sock"
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(SILENT_S)
@@ -140,6 +145,10 @@ def _connect(start: bool = True) -> socket.socket:
             return connection
     connection.close()
     raise _Lost
+
+
+def _of_class() -> Path | None:
+    return settings.gpu_queue() or (CLASS if CLASS.exists() else None)
 
 
 def _own_folder() -> Path:

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import pwd
+import signal
 import socket
 import struct
 import time
@@ -198,12 +199,20 @@ async def serve(path: Path, rules: QueueRules) -> int:
 
         server = await asyncio.start_unix_server(meet, path, limit=LINE)
         path.chmod(0o666 if rules.idle_s is None else 0o600)
-        async with server:
-            while rules.idle_s is None or any(users.values()) or time.monotonic() - seen < rules.idle_s:
-                await asyncio.sleep(min(1.0, rules.idle_s or 1.0))
+        told_to_end = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, told_to_end.set)
+        try:
+            while not told_to_end.is_set() and (
+                rules.idle_s is None or any(users.values()) or time.monotonic() - seen < rules.idle_s
+            ):
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(told_to_end.wait(), min(1.0, rules.idle_s or 1.0))
                 queue.advance()
                 queue.tell()
-        path.unlink(missing_ok=True)
+        finally:
+            path.unlink(missing_ok=True)  # or each check would wait for somebody to come back to it
+            server.close()
         return 0
 
 
