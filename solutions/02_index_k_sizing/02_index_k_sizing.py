@@ -379,7 +379,7 @@ for consumer, loc in firsts.items():
 # "Check the index before you use it" sounds easy. Look what became of two such checks upstream:
 #
 # * The check before the c-KV write held locs against the number of rows: a false alarm for legal locs. #33432 multiplied its
-#   bound by D. For a draft, whose size has been multiplied already, it is D times too large now, and never fires.
+#   bound by D. For a draft, whose size has been multiplied already, it is nearly D times too large now, and never fires.
 # * The capacity assert on the flattened page table held locs against the number of rows, too. The report met it *after* the
 #   first fix: loc 2,937,855 against a bound of 382,976. #36989 made the bound C * D + P, which still rejects the last
 #   (D - 1) * P legal locs.

@@ -210,3 +210,55 @@ def test_a_mistake_is_known_where_the_banks_answer_also_ends_in_a_batch_without_
     return torch.cat([req_to_token[0, :0], *pieces])
 """
     assert told("1g", source).startswith("Row i was read for request i: its row is req_pool_indices[i].")
+
+
+TWO_FUNCTIONS = "def loc_space_scale(is_draft_worker, dcp_size):\n    return 1 if is_draft_worker else dcp_size\n"
+TWO_FUNCTIONS += "def pool_page_size(page_size, scale):\n    return page_size\n"
+BILL = "def index_k_extra_bytes(layers, size, dcp_size):\n    return 7\n"
+BILL += "def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):\n    return 1.0\n"
+
+
+def test_a_card_says_which_function_failed_and_of_which_cases_it_speaks():
+    found = told("2b", TWO_FUNCTIONS)
+    assert "shown: `loc_space_scale`, a target" in found, found
+    assert "Of the cases drawn" not in found and "Of the cases of `loc_space_scale`" in found, found
+    found = told("2g", BILL)
+    assert "shown: `index_k_extra_bytes`, a toy" in found and "layers " in found and "layer " not in found, found
+
+
+def test_a_result_of_several_is_called_by_its_name():
+    unique = "import torch\ndef page_tables(locs, page_size, dcp_size):\n"
+    unique += "    return torch.unique(locs // page_size), torch.unique(locs // page_size // dcp_size)\n"
+    found = told("1f", unique)
+    assert "`index_k_pages` differs in" in found and "ntry 0" not in found, found
+
+
+@pytest.mark.parametrize(
+    "part, source, says",
+    [
+        ("1d", "def globalize(rows, dcp_rank, dcp_size):\n    return rows * dcp_size\n", "The rank is missing, and -1 is"),
+        (
+            "1b",
+            "def local_row(loc, dcp_size):\n    r = loc / dcp_size\n    return int(r) if isinstance(loc, int) else r.to(loc.dtype)\n",
+            "`/` gives floats: ints past 2^53 and a tensor's rows past 2^24 come out wrong.",
+        ),
+    ],
+)
+def test_two_mistakes_of_one_kind_are_told_as_one(part, source, says):
+    assert says in told(part, source)
+
+
+@pytest.mark.parametrize("part", ["1i", "2i", "3h", "4h"])
+def test_an_answer_without_a_seed_is_not_shown_the_checks_own(part):
+    key = catalog.of_part(part).key(part)
+    source = "def name_the_space():\n    return None, {n: '?' for n in range(1, 9)}\n"
+    found = checking.check(key, extract([source], key.part.names), seed=28_245_202).message
+    assert "None is no seed: `investigate.seed()` gives yours." in found and "28245202" not in found, found
+    assert "shown: snippet" not in found and "Ask yourself" not in found, found
+
+
+def test_a_block_that_begins_at_its_programs_number_fails_a_small_case():
+    source = KERNEL.replace("tl.program_id(0) * BLOCK", "tl.program_id(0)")
+    assert source != KERNEL
+    found = check("1h", source)
+    assert "eleven locs" in found.message, found.message

@@ -234,3 +234,11 @@ def local_row(loc, dcp_size):
 # asks: How often does 4 fit into 11?
 def local_row(loc, dcp_size):
     return loc - dcp_size
+
+# %% 1b float-both
+# says: `/` gives floats: ints past 2^53 and a tensor's rows past 2^24 come out wrong.
+# asks: Which division never leaves the integers?
+def local_row(loc, dcp_size):
+    if isinstance(loc, int):
+        return int(loc / dcp_size)
+    return (loc / dcp_size).to(loc.dtype)

@@ -14,7 +14,7 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
 
 # %% 1g batch-row
 # says: Row i was read for request i: its row is req_pool_indices[i].
-# asks: Where is the second request of the batch stored in the table?
+# asks: Which row of the table does req_pool_indices give a request of the batch?
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     return torch.cat([req_to_token[i, :n] for i, n in enumerate(seq_lens.tolist())])
 

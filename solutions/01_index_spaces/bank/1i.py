@@ -57,13 +57,13 @@ def name_the_space():
     return SEED, {n: f"{a.split(',')[0]}, {int(a.split(',')[1]) + bool(int(a.split(',')[1]))}" for n, a in NAMES.items()}
 
 # %% 1i sees-a-mix-in-a-lie
-# says: Snippet 1, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 1, line: each index on that line is in the space asked for.
 # asks: Which number goes in there, whatever it is called?
 def name_the_space():
     return said(_1="position, 3")
 
 # %% 1i sees-a-mix-in-pages
-# says: Snippet 7, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 7, line: each index on that line is in the space asked for.
 # asks: By what is that buffer read, and what is it given?
 def name_the_space():
     return said(_7="index-K page, 3")
@@ -83,13 +83,13 @@ def name_the_space():
     return said(_5="index-K page, 4")
 
 # %% 1i row-for-page
-# says: Snippet 5, space: it counts groups of neighbours, not single ones.
+# says: Snippet 5, space: it counts whole pages, not what lies in them one by one.
 # asks: How many locs share that number?
 def name_the_space():
     return said(_5="row, 4")
 
 # %% 1i page-for-row
-# says: Snippet 8, space: it counts single ones, not groups of neighbours.
+# says: Snippet 8, space: it counts what lies in a page, one by one, not pages.
 # asks: How many tokens does one of these numbers stand for?
 def name_the_space():
     return said(_8="allocator page, 2")
@@ -177,7 +177,7 @@ def name_the_space():
     return SEED, {n - 1: answer for n, answer in NAMES.items()}
 
 # %% 1i no-seed
-# says: None is no seed: put the number that your cases show.
+# says: None is no seed: `investigate.seed()` gives yours.
 # asks: Which number stands above the snippets?
 def name_the_space():
     return None, NAMES

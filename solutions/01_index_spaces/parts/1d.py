@@ -16,6 +16,7 @@ from .shared import edge_locs, entries_that_differ, flat, strided
 def _globalize_cases(draw: Draw) -> list[Case]:
     return numbered(
         [
+            ("a rank between", (torch.tensor(draw.shuffled([0, -1, *draw.sample(range(1, 20), 3)])), draw.int(1, 2), 4)),
             ("rank 0", (torch.tensor(draw.shuffled([0, -1, *draw.sample(range(1, 20), 3)])), 0, 4)),
             ("last rank", (torch.tensor(draw.shuffled([-1, 0, draw.int(2, 20)])), 3, 4)),
             ("a zero-dimensional tensor", (torch.tensor(draw.int(5, 30)), 1, 3)),

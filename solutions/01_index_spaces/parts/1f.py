@@ -42,7 +42,7 @@ def _page_table_cases(draw: Draw) -> list[Case]:
 
 def _page_table_rows(case: Case, got: Any, expected: Any) -> Table:
     _, page_size, dcp_size = case.args
-    header, caption = ("table", "entry", "yours", "expected"), f"page_size {page_size}, dcp_size {dcp_size}."
+    header, caption = ("table", "place", "yours", "expected"), f"page_size {page_size}, dcp_size {dcp_size}."
     if not (isinstance(got, tuple) and len(got) == 2 and all(map(side_by_side, got, expected))):
         return entries_that_differ(header, lambda i: (), got, expected, caption)
     tables = [

@@ -35,6 +35,7 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         ("one program, a partly filled block, last rank", last, 3, 4, 8),
         ("a full block", torch.tensor(draw.shuffled(range(4, 20))), draw.int(1, 2), 4, 16),
         ("two programs", edge_locs(draw, 6, pads=3), draw.int(1, 4), 6, 32),
+        ("two programs, eleven locs", torch.tensor(draw.shuffled([-1, *draw.sample(range(40), 10)])), draw.int(0, 2), 3, 8),
         ("one loc", torch.tensor([3 * draw.int(20, 40) + 1]), 1, 3, 4),
         ("one rank", edge_locs(draw, 1, pads=2), 0, 1, 8),
         ("five programs, thousands of locs", torch.tensor(draw.sample(range(-1, 20_000), 4_500)), draw.int(0, 2), 3, 1024),

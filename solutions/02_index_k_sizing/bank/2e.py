@@ -135,7 +135,7 @@ def check_bound(consumer, size, page_size, dcp_size):
     return pages * factor
 
 # %% 2e draft-size-scaled
-# says: The draft's size is multiplied first: its bound is D times too large.
+# says: The draft's size is multiplied twice: its bound is nearly D times too large.
 # asks: How many locs are there, whoever reads them?
 # family: M12
 def check_bound(consumer, size, page_size, dcp_size):

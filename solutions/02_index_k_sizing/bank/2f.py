@@ -428,3 +428,31 @@ class HybridPool:
     @property
     def dcp_localized_writes(self):
         return self._inner.dcp_localized_writes
+
+# %% 2f forgot-and-copied
+# says: The size is not passed on, and what is shown are copies that go stale.
+# asks: Which arguments does the inner pool get, and whose number is shown later?
+# family: M10
+# from: copied
+- pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
++ pool = make_pool(size=size, page_size=page_size)
+
+# %% 2f forgot-and-size-copied
+# says: The size is not passed on, and the one that is shown is a copy that goes stale.
+# asks: Which arguments does the inner pool get, and whose number is shown later?
+# family: M10
+# from: plain
+- self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
++ self._pool = make_pool(size=size, page_size=page_size)
++ self._index_buf_size = self._pool.index_buf_size
+
+- return self._pool.index_buf_size
++ return self._index_buf_size
+
+# %% 2f forgot-and-attributes
+# says: The size is not passed on, and plain attributes are copies that anybody can set.
+# asks: Which arguments does the inner pool get, and what forbids setting an attribute?
+# family: M10
+# from: attributes
+- self.pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
++ self.pool = make_pool(size=size, page_size=page_size)

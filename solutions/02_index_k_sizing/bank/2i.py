@@ -64,13 +64,13 @@ def name_the_space():
     return said(_4="float, 0")
 
 # %% 2i sees-a-mix-in-a-lie
-# says: Snippet 1, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 1, line: each index on that line is in the space asked for.
 # asks: Which number goes in there, whatever it is called?
 def name_the_space():
     return said(_1="row, 2")
 
 # %% 2i sees-a-mix-in-a-multiple
-# says: Snippet 4, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 4, line: each index on that line is in the space asked for.
 # asks: How many index-K pages has an allocator page?
 def name_the_space():
     return said(_4="allocator page, 2")
@@ -90,13 +90,13 @@ def name_the_space():
     return said(_2="allocator page, 5")
 
 # %% 2i slots-for-pages
-# says: Snippet 5, space: it counts groups of neighbours, not single ones.
+# says: Snippet 5, space: it counts whole pages, not what lies in them one by one.
 # asks: How many of C's rows make one of these?
 def name_the_space():
     return said(_5="row, 3")
 
 # %% 2i pages-for-rows
-# says: Snippet 6, space: it counts single ones, not groups of neighbours.
+# says: Snippet 6, space: it counts what lies in a page, one by one, not pages.
 # asks: Has C been divided by anything yet?
 def name_the_space():
     return said(_6="allocator page, 3")
@@ -115,7 +115,7 @@ def name_the_space():
     return said(_8="row, 0")
 
 # %% 2i float-for-byte
-# says: Snippet 3, space: nothing has divided it by the bytes of one yet.
+# says: Snippet 3, space: nothing has divided it by the bytes of a float yet.
 # asks: By what is it divided in that line?
 def name_the_space():
     return said(_3="float, 5")
@@ -188,7 +188,7 @@ def name_the_space():
     return SEED, {n - 1: answer for n, answer in NAMES.items()}
 
 # %% 2i no-seed
-# says: None is no seed: put the number that your cases show.
+# says: None is no seed: `investigate.seed()` gives yours.
 # asks: Which number stands above the snippets?
 def name_the_space():
     return None, NAMES

@@ -41,7 +41,7 @@ PART = Part(
         ),
         answer="writes past the draft's end",
         because=(
-            "The last page is P * D locs, and only P of them have a row. The run after your check shows what lay behind: "
+            "The last page is P * D locs, and only P of them have a row. The lab's last section runs it: what lies behind is "
             "index-K, and one answer is wrong."
         ),
         choices=("goes on, since no loc comes so far", "refuses the last page", "writes past the draft's end", "crashes"),

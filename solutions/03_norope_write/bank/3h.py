@@ -64,13 +64,13 @@ def name_the_space():
     return said(_7="allocator page, 4")
 
 # %% 3h sees-a-mix-in-a-lie
-# says: Snippet 8, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 8, line: each index on that line is in the space asked for.
 # asks: Which number goes in there, whatever it is called?
 def name_the_space():
     return said(_8="allocator page, 3")
 
 # %% 3h sees-a-mix-in-the-way-back
-# says: Snippet 1, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 1, line: each index on that line is in the space asked for.
 # asks: What is a row times D, with the rank added?
 def name_the_space():
     return said(_1="loc, 2")
@@ -134,7 +134,7 @@ def name_the_space():
     return said(_7="allocator page, 4", _3="allocator page, 3")
 
 # %% 3h row-for-page
-# says: Snippet 8, space: it counts groups of neighbours, not single ones.
+# says: Snippet 8, space: it counts whole pages, not what lies in them one by one.
 # asks: How many rows share that number?
 def name_the_space():
     return said(_8="row, 0")
@@ -189,7 +189,7 @@ def name_the_space():
     return SEED, {n - 1: answer for n, answer in NAMES.items()}
 
 # %% 3h no-seed
-# says: None is no seed: put the number that your cases show.
+# says: None is no seed: `investigate.seed()` gives yours.
 # asks: Which number stands above the snippets?
 def name_the_space():
     return None, NAMES

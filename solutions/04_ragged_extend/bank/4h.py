@@ -58,13 +58,13 @@ def name_the_space():
     return said(_5="request, 0")
 
 # %% 4h sees-a-mix-in-a-lie
-# says: Snippet 8, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 8, line: each index on that line is in the space asked for.
 # asks: Which number goes in there, whatever it is called?
 def name_the_space():
     return said(_8="request, 3")
 
 # %% 4h sees-a-mix-in-a-start
-# says: Snippet 4, line: what that line takes, it gets; a name alone mixes nothing.
+# says: Snippet 4, line: each index on that line is in the space asked for.
 # asks: What is a start and what a place in it?
 def name_the_space():
     return said(_4="request, 3")
@@ -190,7 +190,7 @@ def name_the_space():
     return SEED, {n - 1: answer for n, answer in NAMES.items()}
 
 # %% 4h no-seed
-# says: None is no seed: put the number that your cases show.
+# says: None is no seed: `investigate.seed()` gives yours.
 # asks: Which number stands above the snippets?
 def name_the_space():
     return None, NAMES

@@ -200,13 +200,13 @@ def first_wrong():
     return names_with(3, rank=None, row=None)
 
 # %% 5d no-seed
-# says: None is no seed: put the number that your cases show.
+# says: None is no seed: `investigate.seed()` gives yours.
 # asks: Which number stands in the first line of each case?
 def first_wrong():
     return None, NAMES
 
 # %% 5d seed-as-text
-# says: '36886' is no seed: put the number that your cases show.
+# says: '36886' is no seed: `investigate.seed()` gives yours.
 # asks: Is your seed a number?
 def first_wrong():
     return str(SEED), NAMES

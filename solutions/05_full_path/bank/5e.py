@@ -280,7 +280,7 @@ def incident_record():
     return SEED, "\n".join(lines)
 
 # %% 5e no-seed
-# says: None is no seed: put the number that your cases show.
+# says: None is no seed: `investigate.seed()` gives yours.
 # asks: Which number do your cases show?
 def incident_record():
     return None, RECORD

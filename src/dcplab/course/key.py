@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -57,3 +58,10 @@ class Key:
             if isinstance(node, ast.FunctionDef) and node.name == called:
                 return [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         return []
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """Return what the docstring of the solution calls the entries of the tuple that comes back: "Returns (a, b)". Without
+        such a tuple there are none."""
+        found = re.search(r"Returns \(([^()]*)\)", self.solution.source)
+        return tuple(name.strip() for name in re.sub(r"\[[^\]]*\]", "", found[1]).split(",")) if found else ()

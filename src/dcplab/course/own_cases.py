@@ -25,7 +25,7 @@ def seed_sentence(seed: object) -> str | None:
     """Return a sentence that says why this is no seed, or None."""
     if isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < SEEDS:
         return None
-    return f"{_shown(seed)[:60]} is no seed: put the number that your cases show."
+    return f"{_shown(seed)[:60]} is no seed: `investigate.seed()` gives yours."
 
 
 def part(says: Callable[[Case, Any], str | None], table: Callable[[Case, Any], Table], **about: Any) -> Part:

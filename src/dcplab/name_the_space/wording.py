@@ -93,14 +93,14 @@ def _space(said: str, snippet: Snippet) -> str:
         return "that is what its name says; where does it come from?"
     if {said, right} == PAGES:
         return "it is a page of the other kind; how wide is this one?"
-    for one, says in ((PAGES, _GROUPS), ({RANK}, _WHO), ({REQUEST}, _WHOSE)):
+    for one, says in (({RANK}, _WHO), ({REQUEST}, _WHOSE), (PAGES, _GROUPS)):
         if right in one or said in one:
             return says[right not in one]
     return _PAIRS.get((right, said), f"it does not count {_COUNTS[said]}.")
 
 
 # What is said where the right space is one of these, and where the answer is.
-_GROUPS = "it counts groups of neighbours, not single ones.", "it counts single ones, not groups of neighbours."
+_GROUPS = "it counts whole pages, not what lies in them one by one.", "it counts what lies in a page, one by one, not pages."
 _WHO = "it says who, and not where.", "it says where, and not who."
 _WHOSE = "it says whose, and not which token.", "it says which token, and not whose."
 _PAIRS = {  # right, said
@@ -116,8 +116,8 @@ _PAIRS = {  # right, said
     (POSITION, TOKEN): "it counts through one request, not through the whole step.",
     (ELEMENT, ROW): "it has been multiplied since it was that.",
     (ROW, ELEMENT): "nothing has multiplied it yet.",
-    (BYTE, FLOAT): "nothing has divided it by the bytes of one yet.",
-    (FLOAT, BYTE): "it has been divided by the bytes of one.",
+    (BYTE, FLOAT): "nothing has divided it by the bytes of a float yet.",
+    (FLOAT, BYTE): "it has been divided by the bytes of a float.",
     (RAGGED, POSITION): "the start of a request has been added to that.",
     (POSITION, RAGGED): "no start of a request stands before it.",
     (RAGGED, TOKEN): "it counts cached tokens too, not new ones only.",
@@ -142,7 +142,7 @@ def _line(said: int, snippet: Snippet) -> str:
     if said > len(snippet.lines):
         return f"it has {len(snippet.lines)} lines."
     if snippet.line == 0:
-        return "what that line takes, it gets; a name alone mixes nothing."
+        return "each index on that line is in the space asked for."
     if said == 0:
         return "one of them takes another space than it is given."
     if said < snippet.line:

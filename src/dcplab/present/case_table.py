@@ -77,7 +77,8 @@ def general(case: Case | Launch, got: Any, expected: Any, names: Sequence[str] =
     for i, mine, right in pairs[:SHOWN]:
         where = _owner_row(ids[i], size) if "loc" in first_name and isinstance(size, int) and size > 0 else ()
         rows.append((str(ids[i]), *where, mine, right))
-    header = (first_name.rstrip("s") or "input", *(("owner", "row") if rows and len(rows[0]) == 5 else ()), "yours", "expected")
+    one = first_name.rstrip("s") if isinstance(first, torch.Tensor) else first_name  # "layers" is a number of them
+    header = (one or "input", *(("owner", "row") if rows and len(rows[0]) == 5 else ()), "yours", "expected")
     more = f" The first {SHOWN} that differ:" if len(pairs) > SHOWN else ""
     return Table(header, tuple(rows), (_others(given, first_name) + more).strip())
 

@@ -119,7 +119,7 @@ def _fit(told: _Told) -> _Told:
 
 def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
     j, drawn = judgement, judgement.drawn
-    shown = sentences.of_verdict(j.shown, j.trial, names[j.shown.number]) if j.shown is not NO_CASE else ""
+    shown = sentences.of_verdict(j.shown, j.trial, names[j.shown.number], j.key.result_names) if j.shown is not NO_CASE else ""
     match j.why:
         case "not_here":
             return _Told(f"Not judged here: {j.says}")
@@ -159,17 +159,29 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             told = " ".join([right, *alone, *sentences.of_notes(j.trial), *more])
             return _Told(told, aside=_with_own(j, names) or _by_luck(j))
     case = drawn.cases[j.shown.number]
-    first = _mistake(j, names)
+    first, seedless = _mistake(j, names), _seedless(j)
     return _Told(
         first=first or shown,
         second=" ".join(filter(None, [shown if first and first != shown else "", *facts.besides(j, first, names)])),
-        count=f"{_count(j, 'fail')}; shown: " if len(drawn.cases) > 1 else "",
-        label=case.label,
+        count=f"{_count(j, 'fail')}; shown: " if len(drawn.cases) > 1 and not seedless else "",
+        label="" if seedless else _label(j, case),
         case=case_table.of_part(j.part, case, names[j.shown.number]),
         table=case_table.of_shown(j, names[j.shown.number]),
-        question=j.wrong.asks if j.wrong else _question(j, shown),
+        question=j.wrong.asks if j.wrong else "" if seedless else _question(j, shown),
         aside=_with_own(j, names),
     )
+
+
+def _label(judgement: Judgement, case: Case | Launch) -> str:
+    """Return a case's label. Where a part asks for several functions, it says which of them is called."""
+    called = {getattr(each, "call", "") for each in judgement.drawn.cases}
+    name = getattr(case, "call", "") or judgement.part.entry
+    return case.label if len(called) == 1 or name in case.label else f"`{name}`, {case.label}"
+
+
+def _seedless(judgement: Judgement) -> bool:
+    """Return True if an answer about its learner's own cases does not say of which seed: nothing else of it was judged."""
+    return judgement.why == "failed" and bool(judgement.named_seeds) and judgement.case_seed is None
 
 
 def _replaced(judgement: Judgement) -> str:
@@ -189,7 +201,7 @@ def _with_own(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
         case "does_not_load":
             return f"But with your own: {sentences.of_load(own.trial.load_error or {}, own.program)}"
     shown, case = own.shown, own.drawn.cases[own.shown.number]
-    says = sentences.of_verdict(shown, own.trial, names[shown.number])
+    says = sentences.of_verdict(shown, own.trial, names[shown.number], own.key.result_names)
     call = case_table.call(own.part, case, names[shown.number])
     return f"But with your own {_replaced(judgement)} {_count(own, 'would fail')}, as {call}: {_lower(says)}"
 
@@ -236,7 +248,7 @@ def _many(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
     if judgement.many is None:
         return ""
     count = sum(v.outcome == judgement.many.outcome for v in judgement.verdicts)
-    says = sentences.of_verdict(judgement.many, judgement.trial, names[judgement.many.number])
+    says = sentences.of_verdict(judgement.many, judgement.trial, names[judgement.many.number], judgement.key.result_names)
     return f"In {count} of {len(judgement.verdicts)} cases: {says}"
 
 
@@ -271,7 +283,8 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
     if told.question:
         lines += ["", *textwrap.wrap(f"Ask yourself: {told.question}", WIDTH)]
     if outcome in FAILED:
-        lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case and the traceback.']
+        traceback_too = " and the traceback" if outcome == "crashed" else ""
+        lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case{traceback_too}.']
     if printed := judgement.trial.stdout.rstrip():
         count = printed.count("\n") + 1
         first = short(printed.lstrip().splitlines()[0], FIRST_PRINTED)
@@ -341,6 +354,8 @@ def _other(mode: str) -> str:
 def _seed(judgement: Judgement) -> str:
     """Name the seed that decided: the one of the learner's own cases, else the one that drew the inputs."""
     own = judgement.case_seed
+    if _seedless(judgement):
+        return "no seed in the answer"  # the check's own would be taken for it
     return f"seed {judgement.seed}" if own is None else f"about the cases of seed {own}"
 
 

@@ -239,13 +239,21 @@ def besides(judgement: Judgement, first: str, names: Sequence[Sequence[str]]) ->
     """Return the facts about all cases that the first sentence does not tell."""
     plain, shown = judgement.plain, judgement.shown
     told = of_plain(*plain, names[shown.number]) if plain and shown else ""
-    return [told if told != first else "", of_condition(plain)]
+    return [told if told != first else "", of_condition(plain, _drawn(judgement))]
 
 
-def of_condition(plain: tuple[str, Any] | None) -> str:
-    """Say which cases fail, if it is known."""
+def _drawn(judgement: Judgement) -> str:
+    """Name the cases that a condition speaks of: those of one function, where a part asks for several."""
+    if len(judgement.alongside) == len(judgement.drawn.cases):
+        return "cases drawn"
+    case = judgement.drawn.cases[judgement.shown.number]
+    return f"cases of `{getattr(case, 'call', '') or judgement.part.entry}`"
+
+
+def of_condition(plain: tuple[str, Any] | None, drawn: str = "cases drawn") -> str:
+    """Say which cases fail, if it is known. ``drawn``: what the cases are that it was found among."""
     where = plain[1][1] if plain and plain[0] == "related" else None
-    return f"Of the cases drawn those fail {_of_where(where)}, and no others." if where else ""
+    return f"Of the {drawn} those fail {_of_where(where)}, and no others." if where else ""
 
 
 def meaning(judgement: Judgement) -> tuple[str, str] | None:

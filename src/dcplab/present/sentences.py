@@ -58,14 +58,15 @@ KERNEL_ALONE = (
 NOT_VOUCHED = "It needs code of its own around it (an import, a call), so that it was launched is its own word."
 
 
-def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
-    """Return one sentence on one case. ``names``: the parameters of the called function."""
+def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str], results: Sequence[str] = ()) -> str:
+    """Return one sentence on one case. ``names``: the parameters of the called function. ``results``: the names that its
+    docstring gives to the entries of a tuple that it returns."""
     if verdict.outcome == "not_run":
         return "not run"
     raised = trial.records.get(verdict.number, {}).get("raised") or {}
     match verdict.what:
         case "differs":
-            return of_difference(verdict.fact, names)
+            return of_difference(verdict.fact, names, results)
         case "compared":
             return verdict.fact
         case "returned":
@@ -88,9 +89,9 @@ def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str]) -> str:
     return _PLAIN[verdict.what]
 
 
-def of_difference(found: Difference, names: Sequence[str] = ()) -> str:
-    """Return one sentence on the first difference between a value and the right one."""
-    got, expected, where = found.got, found.expected, _where(found.path, names)
+def of_difference(found: Difference, names: Sequence[str] = (), results: Sequence[str] = ()) -> str:
+    """Return one sentence on the first difference between a value and the right one. ``results``: as in `of_verdict`."""
+    got, expected, where = found.got, found.expected, _where(found.path, names, results)
     what = _capital(where or "the result")
     match found.what:
         case "kind":
@@ -231,10 +232,12 @@ def argument(which: int | str, names: Sequence[str]) -> str:
     return names[which] if which < len(names) else f"argument {which}"
 
 
-def _where(path: Sequence, names: Sequence[str]) -> str:
+def _where(path: Sequence, names: Sequence[str], results: Sequence[str] = ()) -> str:
     where = ""
     for step in path:
         match step:
+            case ("entry", i) if not where and i < len(results):
+                where = f"`{results[i]}`"
             case ("entry", i):
                 where = f"entry {i}" + (f" of {where}" if where else "")
             case ("key", key):
