@@ -446,7 +446,8 @@ lab.check("1e")
 # * **index-K**, the small keys by which tokens are picked, is the same on every rank and complete on every rank. It is read
 #   by *loc*, in pages of P locs.
 #
-# So one request has two page tables, and they do not even have the same length.
+# So one request has two page tables, and they do not even have the same length. A c-KV page is what one rank has of a page
+# of the allocator, P of its P * D locs, so it has that page's id.
 
 # %%
 viz.decode_step(["request", "index_k", "write"])
@@ -505,7 +506,7 @@ lab.check("1f")
 # change without changing any owner?
 
 # %%
-viz.owner_table(dcp_size=4, page_size=4, size=12)
+viz.owner_table(dcp_size=2, page_size=4, size=12, selected=25)
 
 # %% [markdown]
 # ## 1g · From requests to locs

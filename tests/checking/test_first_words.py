@@ -239,7 +239,8 @@ def test_a_result_of_several_is_called_by_its_name():
         ("1d", "def globalize(rows, dcp_rank, dcp_size):\n    return rows * dcp_size\n", "The rank is missing, and -1 is"),
         (
             "1b",
-            "def local_row(loc, dcp_size):\n    r = loc / dcp_size\n    return int(r) if isinstance(loc, int) else r.to(loc.dtype)\n",
+            "def local_row(loc, dcp_size):\n    r = loc / dcp_size\n"
+            "    return int(r) if isinstance(loc, int) else r.to(loc.dtype)\n",
             "`/` gives floats: ints past 2^53 and a tensor's rows past 2^24 come out wrong.",
         ),
     ],
@@ -262,3 +263,11 @@ def test_a_block_that_begins_at_its_programs_number_fails_a_small_case():
     assert source != KERNEL
     found = check("1h", source)
     assert "eleven locs" in found.message, found.message
+    shown = found.message.partition("shown: ")[2].partition("\n")[0]
+    assert (found.cells.title.lower() == shown.lower()) == ("Another case than the table's" not in found.cells.caption)
+
+
+def test_a_picture_of_another_case_than_the_tables_says_so():
+    found = check("1h", KERNEL.replace("loc // DCP_SIZE", "loc"))
+    assert "one program" in found.message and found.cells.title.startswith("Two programs"), found.message
+    assert found.cells.caption.startswith("Another case than the table's: "), found.cells.caption

@@ -8,7 +8,7 @@ def localize(locs, dcp_rank, dcp_size):
     return locs.clone()
 
 # %% 1c no-divide
-# says: You kept the right locs but left them at their global address.
+# says: You kept the right locs but did not divide: these are locs still, and no rows.
 # asks: How many rows has one rank, and how large is the largest loc?
 # family: M2
 def localize(locs, dcp_rank, dcp_size):

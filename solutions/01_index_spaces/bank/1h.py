@@ -22,7 +22,7 @@ def localize_page_table_kernel(
 + tl.store(rows_ptr + at, loc, mask=mask)
 
 # %% 1h no-divide
-# says: You kept the right locs but left them at their global address.
+# says: You kept the right locs but did not divide: these are locs still, and no rows.
 # asks: How many rows has one rank, and how large is the largest loc?
 # family: M2
 # from: plain

@@ -21,6 +21,7 @@ from dcplab.present.value_cells import VECTORS, Surroundings, cell, filled
 
 MOST_CELLS = 240  # of a picture
 MOST_LINES, MOST_RUNS = 256, 20_000  # of accesses, which an answer could forge: what is small enough to draw has no more
+OTHER_CASE = "Another case than the table's: "
 SEVERAL = 4  # entries of a result that show more than one number does
 
 
@@ -37,7 +38,8 @@ def of_judged(judgement: Judgement) -> Cells | None:
         except Exception:  # a value that no picture expects
             continue
         if made is not None:
-            return made
+            other = judgement.why == "failed" and number != judgement.shown.number
+            return replace(made, caption=f"{OTHER_CASE}{made.caption}") if other else made
     return None
 
 

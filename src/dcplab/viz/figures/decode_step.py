@@ -93,7 +93,7 @@ STAGES = (
 STEP = Step(
     STAGES,
     "One decode step of one request, D = 4 ranks, top-k 3",
-    "A colour is a rank; where a line is about ranks, its name stands in the cell. In each line the numbers mean something else.",
+    "A colour is a rank, named in the cell where a line is about ranks. In each line the numbers mean something else.",
     "In a decode step",
 )
 
