@@ -35,9 +35,9 @@ def test_each_learners_notebook_is_taken_once_and_again_when_it_changed(homes, t
     (homes / "ann/course/solutions" / LAB / f"{LAB}.ipynb").write_text("the solution")
     (homes / "dan").mkdir()
     target = tmp_path / "all"
-    assert taken(homes, target) == {"ann": "new", "bob": "new"}
+    assert taken(homes, target) == {"ann": "new", "bob": "new", "dan": "no notebook"}
     (homes / "bob/course/labs" / LAB / f"{LAB}.ipynb").write_text("bob, later")
-    assert taken(homes, target) == {"ann": "as before", "bob": "changed"}
+    assert taken(homes, target) == {"ann": "as before", "bob": "changed", "dan": "no notebook"}
     found = {one.student: one.path.read_text() for one in layout.find([target], {LAB})}
     assert found == {"ann": "ann", "bob": "bob, later"}
     assert stat.S_IMODE(target.stat().st_mode) == 0o700
@@ -45,6 +45,13 @@ def test_each_learners_notebook_is_taken_once_and_again_when_it_changed(homes, t
     assert taken(homes, target, "bob") == {"bob": "as before"}
     with pytest.raises(CourseError, match="no home of eve"):
         taken(homes, target, "eve")
+
+
+def test_a_notebook_of_another_name_is_taken_too(homes, tmp_path):
+    (homes / "ann/course/labs" / LAB / "mine (1).ipynb").write_text("ann's other")
+    found = list(collect.collect(homes, tmp_path / "all", {LAB}, ["ann"]))
+    assert [(one.lab, one.how) for one in found] == [(LAB, "new"), (f"{LAB}/mine (1).ipynb", "new")]
+    assert (tmp_path / "all/submitted/ann" / LAB / "mine (1).ipynb").read_text() == "ann's other"
 
 
 @pytest.mark.parametrize("at", ["file", "lab", "labs", "course"])

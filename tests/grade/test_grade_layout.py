@@ -33,7 +33,12 @@ def made(folder: Path, *names: str, text: str = "{}") -> Path:
         ("labs/01_tiny/01_tiny.ipynb", None),
         ("half, renamed (2).ipynb", None),
         ("Doe Jane_12345_assignsubmission_file_/01_tiny.ipynb", "Doe Jane"),  # Moodle
-        ("Group A/Doe Jane_12345_assignsubmission_file_/x.ipynb", "Doe Jane"),
+        ("mal/Doe Jane_1_assignsubmission_file_/x.ipynb", "mal"),  # nobody hands in as another by names of their own
+        ("mal/submitted/ann/01_tiny/x.ipynb", "mal"),
+        ("mal.zip/caylee_1_2_x.ipynb", "mal"),
+        ("submitted/ann/01_tiny/x.ipynb", "ann"),
+        ("b\u00f6bm\u00fcller_8812_99121_x.ipynb", "b\u00f6bm\u00fcller"),
+        ("de_la_cruzana_LATE_8812_99121_x.ipynb", "de_la_cruzana"),
         ("doejane_LATE_8812_99121_01_tiny.ipynb", "doejane"),  # Canvas
         ("doejane_8812_99121_01_tiny-1.ipynb", "doejane"),
         ("doejane_8812_99121_mine.zip/01_tiny.ipynb", "doejane"),
@@ -41,7 +46,17 @@ def made(folder: Path, *names: str, text: str = "{}") -> Path:
     ],
 )
 def test_a_student_by_the_layout(path, student):
-    assert layout.student_of(PurePath("/class", path), Path("/class"), LABS) == student
+    assert layout.student_of(PurePath("/class", path), Path("/class"), LABS)[0] == student
+
+
+def test_one_students_folder_alone_is_known_by_its_form_or_by_the_roster(tmp_path):
+    moodle = Path("/class/Doe Jane_12345_assignsubmission_file_")
+    assert layout.student_of(moodle / "x.ipynb", moodle, LABS) == ("Doe Jane", "Doe Jane")
+    known = read(tmp_path, MOODLE)
+    assert layout.student_of(moodle / "x.ipynb", moodle, LABS, known.who) == ("u1", "Doe Jane")
+    assert layout.student_of(Path("/class/ann/x.ipynb"), Path("/class/ann"), LABS) == (None, None)
+    assert layout.student_of(Path("/class/jdoe/x.ipynb"), Path("/class/jdoe"), LABS, known.who) == ("u1", "jdoe")
+    assert layout.student_of(Path("/class/mal/jdoe/x.ipynb"), Path("/class"), LABS, known.who) == ("mal", "mal")
 
 
 def test_what_a_checkout_holds_besides_its_labs_is_nobodys_work(tmp_path):
@@ -79,15 +94,27 @@ def zipped(path: Path, members: dict[str, bytes]) -> Path:
 def test_a_zip_is_a_folder_and_its_names_become_no_paths(tmp_path):
     outside, held = tmp_path / "outside.ipynb", tmp_path / "held"
     held.mkdir()
-    names = ["ann/01_tiny.ipynb", "../outside.ipynb", "/bob/x.ipynb", "__MACOSX/ann/._01_tiny.ipynb", "cay\\y.ipynb", "z.txt"]
+    names = [
+        "ann/01_tiny.ipynb",
+        "b\u00f6b/x.ipynb",
+        "dan/hw.zip",
+        "../outside.ipynb",
+        "/bob/x.ipynb",
+        "__MACOSX/ann/._01_tiny.ipynb",
+        "cay\\y.ipynb",
+        "z.txt",
+    ]
     packed = zipped(tmp_path / "class.zip", {name: name.encode() for name in names})
     found = layout.find([packed], LABS, zips.unpacker(held))
     assert [(one.name, one.student) for one in found] == [
         (f"{packed}/ann/01_tiny.ipynb", "ann"),
+        (f"{packed}/b\u00f6b/x.ipynb", "b\u00f6b"),
+        (f"{packed}/dan/hw.zip", "dan"),
         (f"{packed}/bob/x.ipynb", "bob"),
         (f"{packed}/cay/y.ipynb", "cay"),
     ]
-    assert [one.path.read_bytes() for one in found] == [b"ann/01_tiny.ipynb", b"/bob/x.ipynb", b"cay\\y.ipynb"]
+    assert [one.path.read_bytes() for one in found if not one.status] == [names[i].encode() for i in (0, 1, 4, 6)]
+    assert [(one.student, one.note) for one in found if one.status] == [("dan", zips.INSIDE)]
     assert all(one.path.is_relative_to(held) for one in found) and not outside.exists()
 
 
@@ -145,7 +172,7 @@ def test_a_roster_knows_a_student_by_each_name_that_is_theirs_alone(tmp_path, te
     ("text", "says"),
     [
         ("student\n", "a line a student"),
-        ("student,x\nann,1\nAnn,2\n", "twice"),
+        ("student,x\nann,1\nann,2\n", "twice"),
         ("student,x\n,1\n", "has nothing in the column student"),
         ("a,a\n1,2\n", "two columns"),
     ],
@@ -184,7 +211,7 @@ def test_marks_keep_the_rosters_columns_and_name_what_is_missing(tmp_path):
     whole = marks.counted([*rows, *marks.expected(rows, known, {})])
     lines = list(csv.DictReader(io.StringIO(marks.to_csv(whole, worth, known))))
     assert [tuple(line[name] for name in ("Student", "ID", "01", "02", "total", "of", "missing")) for line in lines] == [
-        ("Doe, Jane", "8812", "90.0", "", "90.0", "150.0", "02"),
+        ("Doe, Jane", "8812", "90.0", "", "90.0", "150.0", "02 (unreadable)"),
         ("Li, Ann", "8813", "", "", "0", "150.0", "01 02"),
         ("eve", "", "10.0", "", "10.0", "150.0", "02"),
     ]

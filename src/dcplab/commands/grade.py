@@ -18,6 +18,7 @@ from dcplab.present.strangers import on_a_line
 
 if TYPE_CHECKING:
     from dcplab.grade.layout import Found
+    from dcplab.grade.roster import Roster
     from dcplab.grade.seeds import Bound
 
 HELP = "grade notebooks (for instructors)"
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError("--lab says what is asked of everybody on a roster: give --roster FILE too.")
     kept_in = Path(args.json) if args.json not in (None, "-") else None
     targets = results.Targets(kept_in, args.csv, args.marks, args.junit, args.feedback)
-    targets.check()
+    targets.check(args.roster)
     labs = catalog.labs()
     known = roster.read(args.roster) if args.roster else None
     asked = [catalog.lab(name) for name in args.lab]
@@ -73,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
     rows = results.complete(results.together(earlier, graded), labs, known, asked)
     if args.json == "-":
         sys.stdout.write(results.to_json(rows))
-    results.write(targets, rows, labs, known)
-    for line in _end(graded, rows, seed, targets.json):
+    results.write(targets, rows, asked or labs, labs, known)
+    for line in _end(graded, rows, seed, targets.json, known):
         print(line, file=out)
     return 0
 
@@ -143,7 +144,9 @@ def _grade(
     return ordered()
 
 
-def _end(graded: Sequence[dict], rows: Sequence[Mapping], seed: int, kept_in: Path | None) -> Iterator[str]:
+def _end(
+    graded: Sequence[dict], rows: Sequence[Mapping], seed: int, kept_in: Path | None, known: Roster | None
+) -> Iterator[str]:
     """Yield what is said at the end: of the rows of this run, then of all."""
     from dcplab.grade import grader
 
@@ -164,6 +167,12 @@ def _end(graded: Sequence[dict], rows: Sequence[Mapping], seed: int, kept_in: Pa
     for one in rows:
         if not one["counts"]:
             yield f"{on_a_line(one['path'])} does not count: {on_a_line(one['instead'])} does, of the same student and lab."
+    if known:
+        for one in rows:
+            if one["path"] and one["student"] not in known.ids:
+                yield f"{on_a_line(one['path'])} is of nobody on the roster" + (
+                    f" ({on_a_line(one['student'])})." if one["student"] else "."
+                )
     yield from _shared(rows)
 
 
@@ -184,10 +193,11 @@ def _goes_on(args: argparse.Namespace, rows: int) -> str:
 
 def _unchanged(row: dict | None, one: Found, seed: int, bound: Bound) -> dict | None:
     from dcplab.grade import read
+    from dcplab.grade.seeds import own_seed
 
     if row is None or one.status or row["status"] != "graded" or row["seed"] != seed or not one.path.is_file():
         return None
-    if row["student"] != one.student or row.get("own_seed") != bound(one.student):
+    if row["student"] != one.student or row.get("own_seed") != own_seed(bound, one.account, one.student):
         return None
     if any(part.get("busy") for part in row["parts"]):  # the machine was; it may have time now
         return None

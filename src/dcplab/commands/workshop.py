@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "collect":
         return _collect(args)
     if args.action == "queue":
-        return _show_queue() if args.show else _keep_queue(args)
+        return _show_queue(args.socket) if args.show else _keep_queue(args)
     if not args.folder.is_dir():
         raise CourseError(f"{args.folder} is no folder; give the one that holds the learners' state folders.")
     if args.watch is not None and not args.watch > 0:
@@ -84,12 +84,11 @@ def _collect(args: argparse.Namespace) -> int:
     taken = list(collect.collect(args.homes, args.folder, {lab.name for lab in labs}, args.students))
     if taken:
         print("\n".join(columns([(on_a_line(one.student), one.lab, on_a_line(one.how)) for one in taken])))
-    copied = sum(not one.how.startswith("not taken") for one in taken)
-    learners = len({one.student for one in taken})
-    print(
-        f"{copied} notebooks of {learners} learners are in {args.folder}. Next: ./course grade {args.folder} --marks marks.csv"
-    )
-    return 0 if copied == len(taken) else 1
+    copied = [one for one in taken if one.how in ("new", "changed", "as before")]
+    learners = len({one.student for one in copied})
+    print(f"{len(copied)} notebooks of {learners} learners are in {args.folder}.")
+    print(f"Next: ./course grade {args.folder} --json rows.json --marks marks.csv --feedback pages")
+    return 0 if len(copied) == len(taken) else 1
 
 
 def _keep_queue(args: argparse.Namespace) -> int:
@@ -113,11 +112,11 @@ def _keep_queue(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show_queue() -> int:
+def _show_queue(path: Path | None) -> int:
     from dcplab.present.table import columns
     from dcplab.sandbox.gpu_queue import client
 
-    told = client.status()
+    told = client.status(path)
     if told is None:
         print("Nobody keeps a queue for the GPU here.")
         return 1

@@ -19,7 +19,7 @@ from dcplab.grade.layout import Found
 from dcplab.grade.read import Submission, digest_of
 from dcplab.grade.reader import Reader
 from dcplab.grade.rows import GradeRow
-from dcplab.grade.seeds import Bound, of_nobody
+from dcplab.grade.seeds import Bound, of_nobody, own_seed
 from dcplab.notebook.extract import Program
 from dcplab.present import check_result
 from dcplab.reference import References
@@ -84,7 +84,7 @@ def _read(one: Found, keys: Keys, reader: Reader) -> Submission:
         submission = Submission(path, one.status, one.note) if one.status else reader.read(path, parts)
     except Exception as error:
         submission = Submission(path, "error", _failed(error))
-    return replace(submission, student=one.student, shown=one.shown, note="" if one.status else one.note)
+    return replace(submission, student=one.student, account=one.account, shown=one.shown, note="" if one.status else one.note)
 
 
 def _grade_one(submission: Submission, keys: Keys, run: GradingRun, started: Callable[[Path], None]) -> GradeRow:
@@ -104,7 +104,7 @@ def _failed(error: Exception) -> str:
 def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     """Return the row of one submission."""
     path, student = Path(submission.name), submission.student
-    own = run.bound(student)
+    own = own_seed(run.bound, submission.account, student)
     common: dict[str, Any] = dict(path=str(path), student=student, seed=run.seed, digest=submission.digest, own_seed=own)
     lab = submission.lab or next((name for name in keys if name in (path.stem, *path.parts)), None)
     worth = float(sum(key.part.points for key in keys.get(lab or "", ())))

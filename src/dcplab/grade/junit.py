@@ -7,15 +7,14 @@ from collections.abc import Iterable, Mapping
 
 from dcplab.present.strangers import on_a_line
 
-NOTHING = {"outcome": "error", "points": 0, "max_points": 1}  # stands for the parts of what was not graded
-
 
 def to_xml(rows: Iterable[Mapping]) -> str:
     """Return the suites. A part that did not pass is a failure, one not judged an error. A notebook that was not graded is a
     suite with one error."""
     root = ET.Element("testsuites", name="dcplab")
     for row in rows:
-        cases = row["parts"] or [{**NOTHING, "part": row["status"], "message": row["message"]}]
+        nothing = {"outcome": "error", "points": 0, "max_points": row["max_points"]}  # stands for parts that were not graded
+        cases = row["parts"] or [{**nothing, "part": row["status"], "message": row["message"]}]
         name = " ".join(filter(None, (row["student"], row["lab"]))) or row["path"]
         suite = ET.SubElement(root, "testsuite", name=on_a_line(name), tests=str(len(cases)))
         kinds = [_add(suite, row, part) for part in cases]

@@ -18,7 +18,7 @@ LINK = "This is a link to another file, and no link below a folder is followed."
 NOT_A_NAME = {"labs", "course", "source", "release", "submitted", "autograded"}  # folders that name no learner
 
 _MOODLE = re.compile(r"(.+)_\d+_assignsubmission_\w+")  # Doe Jane_12345_assignsubmission_file_
-_CANVAS = re.compile(r"([a-z][a-z0-9]*)(?:_LATE)?_\d+_\d+_.+", re.IGNORECASE)  # doejane_LATE_123_456_homework.ipynb
+_CANVAS = re.compile(r"([\w-]+?)(?:_LATE)?_\d+_\d+_.+")  # doejane_LATE_123_456_homework.ipynb
 
 Who = Callable[[Sequence[str]], str | None]  # names, the likeliest first -> whom a roster has for one of them
 
@@ -31,6 +31,7 @@ class Found(NamedTuple):
 
     path: Path
     student: str | None = None
+    account: str | None = None  # the student's name in the path, where a roster has another id
     shown: str = ""
     status: str = ""
     note: str = ""
@@ -62,9 +63,11 @@ def find(
     for path in given:
         for one in (list(_below(path, labs)) if path.is_dir() else []) or [path]:
             for each in unpack(one) if _is_zip(one) else [_as_it_lies(one, given=one == path)]:
-                inside = PurePath(each.name, "x") if one.is_dir() else PurePath(each.name)
-                student = student_of(inside, path, labs, who)
-                found.setdefault(os.path.abspath(each.name), each._replace(student=student))
+                inside = (
+                    PurePath(each.name, "x") if one.is_dir() or (each.path == one and _is_zip(one)) else PurePath(each.name)
+                )
+                student, account = student_of(inside, path, labs, who)
+                found.setdefault(os.path.abspath(each.name), each._replace(student=student, account=account))
     return list(found.values())
 
 
@@ -79,29 +82,37 @@ def _as_it_lies(path: Path, given: bool) -> Found:
     return Found(path, note="Its name is not a notebook's; it was taken for one." if disguised else "")
 
 
-def student_of(path: PurePath, given: Path, labs: Collection[str] = (), who: Who = nobody) -> str | None:
-    """Return the student's id: of the roster, if one of the names in the path is there; else by the layout; else None.
+def student_of(path: PurePath, given: Path, labs: Collection[str] = (), who: Who = nobody) -> tuple[str | None, str | None]:
+    """Return the student's id, the roster's if they are on it, and their account: the name in the path.
 
-    The folders above ``given`` are the grader's own, those below it may be a student's: of several nbgrader trees the last in
-    ``given`` counts, or else the first below it, and the outermost name, so that nobody hands in as another by folders of
-    their own.
+    The folders above ``given`` are the grader's own, those below it may be a student's. So the outermost name below counts, and
+    nobody hands in as another by folders, zips or names within their own. Before it counts the name of ``given``, if a roster
+    or a course system's form knows it: then it is one student's folder.
     """
     parts, own = Path(os.path.abspath(path)).parts, len(Path(os.path.abspath(given)).parts)
-    tree = _of_tree(parts, own)
-    below = [part.removesuffix(".zip") for part in parts[own:]]
-    folders = below[:-1]
-    named = [m[1] for part in folders if (m := _MOODLE.fullmatch(part))]
-    named += [m[1] for part in below if (m := _CANVAS.fullmatch(part))]
-    plain = folders[0] if folders and folders[0] not in NOT_A_NAME and folders[0] not in labs else None
-    guess = tree or next(iter(named), None) or plain
-    return who([*filter(None, [guess]), *folders, *reversed(parts[:own])]) or guess
+    account, last = _of_tree(parts, own), parts[own - 1]
+    if account is None:
+        formed = _MOODLE.fullmatch(last) or _CANVAS.fullmatch(last)
+        account = formed[1] if formed else last if who([last]) else None
+    if account is None and len(parts) > own:
+        account = _name(parts[own], labs, folder=len(parts) > own + 1)
+    return (who([account]) or account if account else None), account
+
+
+def _name(part: str, labs: Collection[str], folder: bool) -> str | None:
+    """Return whom one name in a path stands for: a folder's, or that of a file as Canvas names it."""
+    bare = part.removesuffix(".zip")
+    if formed := (_MOODLE.fullmatch(bare) if folder else None) or _CANVAS.fullmatch(bare):
+        return formed[1]
+    return bare if folder and bare not in NOT_A_NAME and bare not in labs else None
 
 
 def _of_tree(parts: Sequence[str], own: int) -> str | None:
+    """Return the student of an nbgrader tree that ``given`` is, lies in, or holds at its top."""
     for tree in ("submitted", "autograded"):
-        places = [i for i, name in enumerate(parts[:-3]) if name == tree]
+        places = [i for i, name in enumerate(parts[:-3]) if name == tree and i <= own]
         if places:
-            return parts[next((i for i in reversed(places) if i < own), places[0]) + 1]
+            return parts[places[-1] + 1]
     return None
 
 
@@ -117,11 +128,16 @@ def _below(folder: Path, labs: Collection[str]) -> Iterator[Path]:
     """Yield notebooks and zips below a folder, and those folders in it that should hold one and do not."""
     for here, folders, files in os.walk(folder):
         place = Path(here)
-        if (place / "solutions").is_dir() and (place / "labs").is_dir() and "course" in files:  # a checkout of the course
+        if (place / "solutions").is_dir() and (place / "labs").is_dir():  # a checkout of the course, or what is left of one
             folders[:], files = ["labs"], []
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
         kept = [name for name in sorted(files) if not name.startswith("._")]
-        yield from (place / name for name in kept if is_notebook(name) or name.lower().endswith(".zip"))
+        flat = not place.relative_to(folder).parts  # a course system's download without folders: each file is a hand-in
+        yield from (
+            place / name
+            for name in kept
+            if is_notebook(name) or name.lower().endswith(".zip") or (flat and _CANVAS.fullmatch(name))
+        )
         # A folder named like a notebook is a mistake; it gets a row too.
         yield from (place / name for name in folders if is_notebook(name))
         depth = len(place.relative_to(folder).parts)

@@ -61,7 +61,10 @@ def to_csv(rows: Sequence[Mapping], worth: Worth, roster: Roster | None = None) 
         got = {lab: row for lab, row in of.get(student, {}).items() if row["status"] == "graded"}
         points = [got[lab]["points"] if lab in got else "" for lab in labs]
         total = sum(row["points"] for row in got.values())
-        missing = " ".join(lab for lab in labs if lab not in got)
+        there = of.get(student, {})
+        missing = " ".join(
+            f"{lab} ({there[lab]['status']})" if lab in there and there[lab]["path"] else lab for lab in labs if lab not in got
+        )
         cells = [*(line.get(name, "") for name in columns), *points, total, sum(worth[lab] for lab in labs), missing]
         writer.writerow(map(spreadsheet_safe, cells))
     return out.getvalue()

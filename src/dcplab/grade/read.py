@@ -42,6 +42,7 @@ class Submission:
     digest: str = ""  # hash of the file's bytes
     programs: Mapping[str, Program] = field(default_factory=dict)
     student: str | None = None
+    account: str | None = None
     shown: str = ""  # what it is called, if that is not where it lies
     note: str = ""  # a sentence about how it was handed in
 

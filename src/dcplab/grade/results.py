@@ -27,11 +27,15 @@ class Targets:
     junit: Path | None = None
     feedback: Path | None = None
 
-    def check(self) -> None:
-        """Raise CourseError for one that cannot be written."""
+    def check(self, roster: Path | None = None) -> None:
+        """Raise CourseError for one that cannot be written, or is another one or the roster."""
         pages = self.feedback and self.feedback / "index.html"
-        for target in filter(None, (self.json, self.csv, self.marks, self.junit, pages)):
+        files = list(filter(None, (self.json, self.csv, self.marks, self.junit, pages)))
+        for target in files:
             rows.check_writable(target)
+        places = [os.path.abspath(path) for path in filter(None, (roster, *files))]
+        if twice := next((place for place in places if places.count(place) > 1), None):
+            raise CourseError(f"{twice} is given twice: what it holds would be lost.")
 
 
 def load(path: Path | None) -> dict[str, dict]:
@@ -39,28 +43,43 @@ def load(path: Path | None) -> dict[str, dict]:
     one that holds something else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8")) if path else []
-        return {
-            os.path.abspath(row["path"]): row for row in found if row["path"] and row["status"] and row["parts"] is not None
-        }
+        return {os.path.abspath(row["path"]): _believed(row) for row in found if row["path"]}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CourseError(
             f"{path} is not a list of rows that `grade --json` wrote ({type(error).__name__}): give another file."
         ) from error
 
 
+def _believed(row: dict) -> dict:
+    """Return a row of a file with the points of its parts. Raises ValueError and the like for what is no row."""
+    points = [float(part["points"]) for part in row["parts"]]
+    if not all(0 <= got <= part["max_points"] for got, part in zip(points, row["parts"], strict=True)):
+        raise ValueError("points that a part has not")
+    if row["seed"] is not None and not 0 <= row["seed"] < 2**63:
+        raise ValueError("a seed that nobody has")
+    return {**row, "points": sum(points)}
+
+
 def together(earlier: Mapping[str, Mapping], new: Iterable[Mapping]) -> list[Mapping]:
     """Return new rows and those of other paths, in order: a run over less than the class adds, and loses nothing."""
-    new = list(new)
-    paths = {os.path.abspath(row["path"]) for row in new}
-    return [*(row for path, row in earlier.items() if path not in paths), *new]
+    by_path = {os.path.abspath(row["path"]): row for row in new}
+    for path, row in by_path.items():
+        if row["student"] is None and path in earlier:  # a call on one student's folder need not know whose it is
+            by_path[path] = {**row, "student": earlier[path]["student"]}
+    return [*(row for path, row in earlier.items() if path not in by_path), *by_path.values()]
 
 
 def save(path: Path | None, earlier: Mapping[str, Mapping], new: Iterable[Mapping]) -> None:
     """Write the rows so far."""
     if path:
-        rows.write(path, to_json(together(earlier, new)))
+        rows.write(path, to_json(_absolute(together(earlier, new))))
+
+
+def _absolute(found: Iterable[Mapping]) -> list[dict]:
+    """Return rows with absolute paths: the next run may be in another folder."""
+    return [{**row, "path": os.path.abspath(row["path"]) if row["path"] else ""} for row in found]
 
 
 def complete(found: Sequence[Mapping], labs: Sequence[Lab], roster: Roster | None, asked: Sequence[Lab]) -> list[dict]:
@@ -74,16 +93,18 @@ def worth_of(labs: Sequence[Lab]) -> dict[str, float]:
     return {lab.name: float(sum(part.points for part in lab.parts)) for lab in labs}
 
 
-def write(targets: Targets, found: Sequence[Mapping], labs: Sequence[Lab], roster: Roster | None = None) -> None:
-    """Write all files asked for."""
+def write(
+    targets: Targets, found: Sequence[Mapping], marked: Sequence[Lab], labs: Sequence[Lab], roster: Roster | None = None
+) -> None:
+    """Write all files asked for. ``marked``: the labs of the marks."""
     if targets.json:
-        rows.write(targets.json, to_json(found))
+        rows.write(targets.json, to_json(_absolute(found)))
     if targets.csv:
         seen = {row["lab"] for row in found}
         parts = [part.id for lab in labs if lab.name in seen for part in lab.parts]
         rows.write(targets.csv, EXCEL + rows.to_csv(found, parts))
     if targets.marks:
-        rows.write(targets.marks, EXCEL + marks.to_csv(found, worth_of(labs), roster))
+        rows.write(targets.marks, EXCEL + marks.to_csv(found, worth_of(marked), roster))
     if targets.junit:
         rows.write(targets.junit, junit.to_xml(found))
     if targets.feedback:

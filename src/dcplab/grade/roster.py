@@ -31,7 +31,12 @@ class Roster:
 
     def who(self, names: Sequence[str]) -> str | None:
         """Return the id of the first of these names that is somebody's."""
-        return next((self.names[key] for name in names if (key := plain(name)) in self.names), None)
+        exact = {unicodedata.normalize("NFC", of).strip(): of for of in self.ids}
+        for name in names:
+            found = exact.get(unicodedata.normalize("NFC", name).strip()) or self.names.get(plain(name))
+            if found:
+                return found
+        return None
 
 
 def plain(name: str) -> str:
@@ -59,17 +64,18 @@ def read(path: Path) -> Roster:
         raise CourseError(f"{path} has two columns of one name.")
     lines = tuple(dict(zip(columns, (*row, *[""] * len(columns)), strict=False)) for row in rows[1:])
     lines = tuple(line for line in lines if plain(line[columns[0]]) not in NO_STUDENTS)
-    column = _id_column(columns)
+    column = _id_column(columns, lines)
     ids = tuple(line[column].strip() for line in lines)
     if not all(ids):
         raise CourseError(f"{path}: a line has nothing in the column {column}, which names the student.")
-    if twice := [name for name, n in Counter(map(plain, ids)).items() if n > 1]:
+    if twice := [name for name, n in Counter(ids).items() if n > 1]:
         raise CourseError(f"{path}: `{twice[0]}` stands twice in the column {column}, which names the student.")
     return Roster(columns, lines, ids, _names(lines, ids))
 
 
-def _id_column(columns: Sequence[str]) -> str:
-    by_name = {plain(name): name for name in columns}
+def _id_column(columns: Sequence[str], lines: Sequence[Mapping[str, str]]) -> str:
+    """Return the first column of ids that has one in every line; a course system leaves some empty."""
+    by_name = {plain(name): name for name in columns if all(line[name].strip() for line in lines)}
     wanted = ("student", *ID_COLUMNS) if "student" in columns else ID_COLUMNS
     return next((by_name[name] for name in wanted if name in by_name), columns[0])
 
@@ -81,7 +87,8 @@ def _names(lines: Sequence[Mapping[str, str]], ids: Sequence[str]) -> dict[str, 
         for way in {key for cell in _ways(line) if len(key := plain(cell)) >= SHORTEST}:
             found.setdefault(way, set()).add(of)
     unique = {way: next(iter(of)) for way, of in found.items() if len(of) == 1}
-    return unique | {plain(of): of for of in ids}  # an id is its student's, whatever stands in another's line
+    keys = Counter(map(plain, ids))  # an id is its student's, whatever stands in another's line
+    return unique | {key: of for of in ids if keys[key := plain(of)] == 1}
 
 
 def _ways(line: Mapping[str, str]) -> Iterator[str]:

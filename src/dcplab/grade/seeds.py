@@ -41,6 +41,12 @@ def bound(table: Path | None = None, key: Path | None = None) -> Bound:
     return seed_of
 
 
+def own_seed(bound: Bound, account: str | None, student: str | None) -> int | None:
+    """Return the seed bound to a student: by their account, which the hub and `workshop seeds` go by, else by a roster's id."""
+    own = bound(account)
+    return bound(student) if own is None else own
+
+
 def made_of(key: bytes, student: str) -> int:
     """Make a learner's seed: HMAC-SHA256 of their id. Who has not the key cannot make another's."""
     return int.from_bytes(hmac.digest(key, _id(student).encode(), hashlib.sha256)[:8], "big") % SEEDS

@@ -57,10 +57,10 @@ def turn(mode: str, note: Note | None = None, large: bool = False, what: str = "
         _give_back(connection, str(ask["id"]))
 
 
-def status() -> dict[str, Any] | None:
-    """Return who holds a turn and who waits, in the class's queue or one's own; None if nobody keeps one."""
+def status(path: Path | None = None) -> dict[str, Any] | None:
+    """Return who holds a turn and who waits, in the class's queue (at ``path``) or one's own; None if nobody keeps one."""
     try:
-        with contextlib.closing(_connect(start=False)) as connection:
+        with contextlib.closing(_connect(start=False, at=path)) as connection:
             _say(connection, {"ask": "status"})
             return next(_lines(connection))
     except (_Lost, StopIteration):
@@ -124,9 +124,9 @@ def _give_back(connection: socket.socket | None, ticket: str) -> None:
             _say(again, {"ask": "done", "id": ticket})
 
 
-def _connect(start: bool = True) -> socket.socket:
+def _connect(start: bool = True, at: Path | None = None) -> socket.socket:
     """Connect to the class's queue; without one, to this user's own, which is started. Raises _Lost."""
-    given = _of_class()
+    given = at or _of_class()
     path = given or _own_folder() / "gpu-queue.sock"
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(SILENT_S)
