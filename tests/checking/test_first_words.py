@@ -4,6 +4,7 @@ import pytest
 
 from dcplab import checking
 from dcplab.course import catalog
+from dcplab.name_the_space import drawing
 from dcplab.notebook.extract import extract
 
 OUT = """def largest_loc(size, page_size, dcp_size):
@@ -271,3 +272,13 @@ def test_a_picture_of_another_case_than_the_tables_says_so():
     found = check("1h", KERNEL.replace("loc // DCP_SIZE", "loc"))
     assert "one program" in found.message and found.cells.title.startswith("Two programs"), found.message
     assert found.cells.caption.startswith("Another case than the table's: "), found.cells.caption
+
+
+@pytest.mark.parametrize("part", ["1i", "2i", "3h", "4h"])
+def test_what_is_asked_fits_an_answer_of_which_only_a_line_is_wrong(part):
+    lab = catalog.of_part(part)
+    seed, right = 36886, drawing.draw(part, 36886)
+    said = {n: f"{s.space}, {0 if s.line else 1}" for n, s in enumerate(right, 1)}
+    source = f"def name_the_space():\n    return {seed}, {said!r}\n"
+    found = checking.check(lab.key(part), extract([source], ["name_the_space"]), seed=1)
+    assert found.question and (found.diagnosis or "the one that takes it" in found.question), found.message

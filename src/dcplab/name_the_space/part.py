@@ -30,7 +30,7 @@ def of(identity: str, **about: Any) -> Part:
     return own_cases.part(says, table, id=identity, cases=_cases, drive=named, **about)
 
 
-QUESTION = "Where does that number come from, and what was it divided by, multiplied with or looked up in on its way?"
+QUESTION = "Where does that number come from, what was done to it on its way, and what does the one that takes it expect?"
 
 
 def _cases(draw: Draw) -> list[Case]:
