@@ -652,7 +652,8 @@ lab.check("3g")
 #
 # * it looks something up, or calls a function, with an index of another space than the one asked for;
 # * it adds, joins or compares indices of two spaces, other than a start and a place in it;
-# * it divides or multiplies an index by a size that does not belong to its space, as in `row // D`.
+# * it divides or multiplies an index by a size that does not belong to its space, as in `row // D`. `loc // P` is in order: it
+#   makes an index-K page, and the line that then takes that for a row or an allocator page is the one that mixes.
 #
 # A wrong name alone mixes nothing.
 

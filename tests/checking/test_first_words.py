@@ -4,8 +4,10 @@ import pytest
 
 from dcplab import checking
 from dcplab.course import catalog
+from dcplab.course.trial import Trial
 from dcplab.name_the_space import drawing
 from dcplab.notebook.extract import extract
+from dcplab.present import check_result, facts
 
 OUT = """def largest_loc(size, page_size, dcp_size):
     return (size // page_size + 1) * page_size * dcp_size - 1
@@ -282,3 +284,50 @@ def test_what_is_asked_fits_an_answer_of_which_only_a_line_is_wrong(part):
     source = f"def name_the_space():\n    return {seed}, {said!r}\n"
     found = checking.check(lab.key(part), extract([source], ["name_the_space"]), seed=1)
     assert found.question and (found.diagnosis or "the one that takes it" in found.question), found.message
+
+
+NO_MAX = """def merge_lse(outs, lses):
+    weight = 2.0**lses{}
+    return (weight[..., None] * outs).sum(0) / weight.sum(0)[..., None], torch.log2(weight.sum(0))
+"""
+
+
+@pytest.mark.parametrize("wide", ["", ".float()"])
+def test_a_merge_without_a_largest_lse_is_not_told_that_one_was_taken(wide):
+    said = told("3e", NO_MAX.format(wide))
+    assert said.startswith("No largest LSE is subtracted") and "was taken" not in said and "2^595" not in said
+
+
+def test_rows_of_zeros_are_called_so_in_the_table_and_in_the_picture():
+    kernel = catalog.lab("04").key("4g").solution.source
+    source = kernel.replace("mask=old)", "mask=old, other=0)").replace("tl.where(old, x, y)", "x")
+    found = check("4g", source)
+    assert found.outcome == "wrong" and all(row[2] == "zeros" for row in found.table.rows), found.message
+    assert {cell.text for _, _, cell in found.cells.wrong} == {"zeros"}
+    assert found.cells.caption.startswith("Another case than the table's: ")  # the card's own has one program
+
+
+def test_a_row_that_an_empty_prefix_takes_is_known_where_pieces_are_cut_out():
+    source = """def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    whole, out, first = shards.transpose(0, 1).flatten(0, 1), [shards[0, :0]], 0
+    for n, s in zip(prefix_lens.tolist(), start_positions.tolist()):
+        out.append(whole[first * dcp_size + s % dcp_size :][:n])
+        first += (n + s % dcp_size + dcp_size - 1) // dcp_size
+    return torch.cat(out)
+"""
+    assert told("4b", source).startswith("A request without a prefix takes a row where its start is no multiple of D.")
+
+
+@pytest.mark.slow
+def test_what_an_operation_of_the_course_cannot_use_is_no_slip_of_a_mask():
+    path = catalog.lab("05").key("5a").solution.source
+    write = "rank.write_ckv(step.batch.out_cache_loc)"
+    assert write in path
+    said = told("5a", path.replace(write, write.replace("out_cache_loc", "out_cache_loc[:0]")))
+    assert said.startswith(facts.INSIDE.format("write_ckv")) and "mask must have the shape" not in said, said
+
+
+def test_what_the_typed_spaces_say_is_quoted_where_they_name_the_space():
+    says = "Typed spaces: write_ckv on ckv.0 takes a loc and was given a row: the kernel divides them."
+    assert check_result._typed(Trial({}, status="done", stdout=f"mine\n{says}\n")) == says
+    assert check_result._typed(Trial({}, status="done", stdout=says.replace("a row", "an index of no stated space"))) == ""

@@ -7,6 +7,7 @@ from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
 from dcplab.course.model import Case, Part
 from dcplab.course.trial import Trial
+from dcplab.judge import conditions
 from dcplab.judge.judgement import judge
 from dcplab.judge.related import related
 from dcplab.notebook.extract import extract
@@ -162,3 +163,13 @@ def test_more_seeds_refute_what_was_chance():
     other = judged("c, p, d", SIZES, [c + p + d for c, p, d in SIZES], [c for c, _, _ in SIZES])
     assert related([one, one]) and related([one])[0].what == "more"
     assert related([one, other])[0].what == "above"
+
+
+def test_a_count_of_tokens_is_held_against_a_block_and_not_against_a_stride():
+    cases = {
+        i: {"n": n, "kv_stride": s, "ROWS": r}
+        for i, (n, s, r) in enumerate([(5, 4, 8), (6, 4, 4), (7, 2, 4), (8, 4, 8), (4, 4, 4), (12, 2, 4)])
+    }
+    assert conditions.exactly_where(cases, [0, 1, 2])[:3] == ("no_multiple", "n", "ROWS")
+    of_strides = {i: {"n": c["n"], "kv_stride": c["kv_stride"]} for i, c in cases.items()}
+    assert conditions.exactly_where(of_strides, [0, 2, 4]) is None

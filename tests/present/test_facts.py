@@ -20,6 +20,7 @@ T = torch.arange(6)
         ("largest-of-none", lambda: T[:0].max()),
         ("shapes-apart", lambda: T + T[:4]),
         ("range-backwards", lambda: torch.arange(5, 2)),
+        ("arguments", lambda: T.argsort(-1, stable=True)),
         ("stack", lambda: torch.stack([T, T[:2]])),
         ("mask-shape", lambda: T[T[:3] > 0]),
         ("split-lengths", lambda: T.split([1, 2])),

@@ -31,7 +31,7 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 + row = loc
 
 # %% 3a no-divide
-# says: You kept the right tokens but stored them at their global address.
+# says: You kept the right tokens but stored them at their loc, undivided.
 # asks: How many rows has one rank, and how large is the largest loc?
 # family: M2
 # outcome: unsafe
@@ -103,6 +103,20 @@ def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, 
 # from: plain
 - loc = tl.load(loc_ptr + token, mask=token < n, other=-1)
 + loc = tl.load(loc_ptr + token)
+
+# %% 3a no-tail-at-all
+# says: The last block has lanes past n: they read locs and tokens that are not there.
+# asks: How many lanes have the programs together, and how many tokens are there?
+# outcome: unsafe
+@triton.jit
+def write_ckv_norope_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride,
+                            DIM: tl.constexpr, DCP_RANK: tl.constexpr, DCP_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    loc = tl.load(loc_ptr + token)
+    owned = (loc >= 0) & (loc % DCP_SIZE == DCP_RANK)
+    column = tl.arange(0, DIM)[None, :]
+    value = tl.load(src_ptr + token[:, None] * src_stride + column)
+    tl.store(kv_ptr + (loc // DCP_SIZE)[:, None] * kv_stride + column, value, mask=owned[:, None])
 
 # %% 3a rows-no-tail
 # says: The last program counts on to ROWS: the tokens past n have no loc to read.

@@ -16,7 +16,7 @@ def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):
     kv[locs[here]] = src[here]
 
 # %% 3b no-divide
-# says: Filtered, but not divided: the right tokens, at their global address.
+# says: Filtered, but not divided: the right tokens, each at its loc and not its row.
 # asks: How many rows has one rank, and how large is the largest loc?
 # family: M2
 def write_ckv_torch(kv, src, locs, dcp_rank, dcp_size):

@@ -193,7 +193,7 @@ def localize_topk(topk_locs, dcp_rank, dcp_size):
     return topk_locs.int(), (topk_locs >= 0).sum(-1).int()
 
 # %% 3d no-divide
-# says: You kept the right keys but left them at their global address.
+# says: You kept the right keys but left them as locs, undivided.
 # asks: How many rows has one rank, and how large is the largest loc?
 # family: M2
 def localize_topk(topk_locs, dcp_rank, dcp_size):

@@ -197,7 +197,7 @@ def merge_lse(outs, lses):
 + out = (share[..., None] * kept).sum(0) / share.sum(0)[..., None]
 
 # %% 3e no-max
-# says: Without subtracting the largest, 2^595 overflows: infinity by infinity is NaN.
+# says: The largest LSE is not subtracted: 2 to the power of one overflows at 128.
 # asks: Which is the largest float32?
 # family: M13
 def merge_lse(outs, lses):
@@ -210,13 +210,32 @@ def merge_lse(outs, lses):
     return out, torch.log2(total)
 
 # %% 3e no-max-no-guard
-# says: 0 times NaN is NaN, and 2^595 overflows: both can be seen beforehand.
+# says: 0 times NaN is NaN, and 2 to the power of an LSE overflows at 128.
 # asks: What does a rank without keys hand in, and how large is the largest weight?
 # family: M13
 def merge_lse(outs, lses):
     outs, lses = outs.float(), lses.float()
     lses = torch.where(lses == math.inf, -math.inf, lses)
     weight = torch.exp2(lses)
+    total = weight.sum(0)
+    return (weight[..., None] * outs).sum(0) / total[..., None], torch.log2(total)
+
+# %% 3e no-max-nothing-guarded
+# says: No largest LSE is subtracted, and a rank without keys is not taken care of.
+# asks: What does a rank without keys hand in, and how large is the largest weight?
+# family: M13
+def merge_lse(outs, lses):
+    outs, lses = outs.float(), lses.float()
+    weight = torch.exp2(lses)
+    total = weight.sum(0)
+    return (weight[..., None] * outs).sum(0) / total[..., None], torch.log2(total)
+
+# %% 3e no-max-in-the-inputs-dtype
+# says: No largest LSE is subtracted, no rank without keys thought of, bf16 not widened.
+# asks: What does a rank without keys hand in, and how large is the largest weight?
+# family: M13
+def merge_lse(outs, lses):
+    weight = 2.0**lses
     total = weight.sum(0)
     return (weight[..., None] * outs).sum(0) / total[..., None], torch.log2(total)
 

@@ -31,7 +31,7 @@ def write_ckv_fp8_kernel(kv_ptr, src_ptr, loc_ptr, n, kv_stride, src_stride, DIM
 + row = loc
 
 # %% 3g no-divide
-# says: You kept the right tokens but stored them at their global address.
+# says: You kept the right tokens but stored them at their loc, undivided.
 # asks: How many rows has one rank, and how large is the largest loc?
 # family: M2
 # outcome: unsafe

@@ -113,7 +113,7 @@ def name_the_space():
     return said(_2="ragged index, 4")
 
 # %% 4h position-for-ragged
-# says: Snippet 7, space: the start of a request has been added to that.
+# says: Snippet 7, space: it counts places of the workspace, not tokens of one request.
 # asks: In which buffer does a request begin there?
 # family: M15
 def name_the_space():

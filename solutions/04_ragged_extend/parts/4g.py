@@ -109,7 +109,7 @@ def _kernel_rows(case: Launch, got: Any, expected: Any) -> Table:
     caption = f"prefix lengths {lens[0]}, new tokens {lens[1]}, DIM {dim}, ROWS {rows}, strides {list(case.args[5:])}."
     mine, right = (value.get("out") if isinstance(value, dict) else value for value in (got, expected))
     whose = [(i, b // rows) for i, (p, e) in enumerate(zip(*lens, strict=True)) for b in range(p + e)]
-    header = ("ragged index", "program", "yours", "expected")
+    header = ("ragged index", "program whose row it is", "yours", "expected")
     return different(header, lambda i: (i, whose[i]), mine, right, caption, lambda row: _written(row, dim))
 
 

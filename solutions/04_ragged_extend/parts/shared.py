@@ -40,6 +40,8 @@ def who(row: Any) -> str:
         return str(row)
     if any(v == GARBAGE or v != v for v in row):
         return "garbage"
+    if len(row) > 2 and not any(row):  # the first token of all is request 0, position 0, and its noise is 10 and more
+        return "zeros"
     if all(float(v).is_integer() and v >= 0 for v in row) and len(row) >= 2 and row[0] < 10:  # noise is 10 and more
         return f"request {int(row[0])}, position {int(row[1])}"
     return short(row, 40)

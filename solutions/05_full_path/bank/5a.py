@@ -12,7 +12,7 @@ def decode_path(step):
     return step.merge(parts)
 
 # %% 5a no-localize
-# says: Attention is given locs and reads rows of this rank: nothing is where it looks.
+# says: Attention takes rows of this rank; it is given locs, undivided and of all ranks.
 # asks: At which row of which rank does the writer put loc 10 of two ranks?
 # family: M1
 # from: solution
@@ -48,6 +48,25 @@ def decode_path(step):
 # from: plain
 - rank.write_ckv(step.batch.out_cache_loc)
 + rank.write_ckv(step.batch.out_cache_loc // rank.dcp_size)
+
+# %% 5a owned-rows-to-writer
+# says: The c-KV writer keeps this rank's locs and divides them; yours did both before.
+# asks: What does the writer do with the numbers that you give it?
+# outcome: crashed
+# family: M6
+# from: plain
+- rank.write_ckv(step.batch.out_cache_loc)
++ locs = step.batch.out_cache_loc
++ rank.write_ckv(locs[locs % rank.dcp_size == rank.rank] // rank.dcp_size)
+
+# %% 5a localized-rows-to-writer
+# says: The c-KV writer takes locs and divides by itself; rows are divided twice.
+# asks: What does the writer do with the numbers that you give it?
+# family: M6
+# from: plain
+- rank.write_ckv(step.batch.out_cache_loc)
++ locs = step.batch.out_cache_loc
++ rank.write_ckv(rank.localize(locs[:, None])[0][:, 0])
 
 # %% 5a rows-raw
 # says: A raw write takes rows, but locs of other ranks were divided into them too.
@@ -138,7 +157,7 @@ def decode_path(step):
 
 # %% 5a positions-localized
 # says: Positions were localized as if they were locs; the table lookup is missing.
-# asks: Which page of the pool does position 0 of the second request lie in?
+# asks: Which page of the pool does position 0 of a request lie in?
 # family: M15
 # from: solution
 - locs = rank.to_locs(rank.select_paged())

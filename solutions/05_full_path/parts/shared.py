@@ -112,7 +112,7 @@ def served_rows(case: Case, got: Any, expected: Any) -> Table:
     if isinstance(got, dict) and got["early"]:
         rows.append(("", "", "reads before the write", str(got["early"]), "0", "differs"))
     if isinstance(got, dict) and got["off"]:
-        rows.append(("", "", "outputs with rows in wrong shares", str(got["off"]), "0", "differs"))
+        rows.append(("", "", "outputs that weigh a row wrongly or lack one", str(got["off"]), "0", "differs"))
     locs = "high" if options.get("high") else "low"
     more = "".join(f", {k} {options[k]}" for k in ("chunk", "draft") if options.get(k)) + (
         ", mixed" if "mixed" in options else ""

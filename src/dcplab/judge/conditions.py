@@ -38,6 +38,11 @@ def exactly_where(cases: Mapping[int, Inputs], failing: Collection[int]) -> tupl
     return None
 
 
+def _elements(name: str) -> bool:
+    """Return True if a size counts the elements of a row: a count of tokens is in no relation to it, but by chance."""
+    return any(word in name.lower() for word in ("stride", "dim", "width"))
+
+
 def _tests(cases: Mapping[int, Inputs]) -> Iterator[Test]:
     every = list(cases.values())
     names = [n for n in every[0] if all(n in of for of in every)]
@@ -69,10 +74,10 @@ def _tests(cases: Mapping[int, Inputs]) -> Iterator[Test]:
         yield ("more", n, 0), lambda of, n=n: of[n] > 0  # type: ignore[misc]
         yield ("no_power", n), lambda of, n=n: of[n] & (of[n] - 1) != 0  # type: ignore[misc]
         yield ("odd", n), lambda of, n=n: of[n] % 2 == 1  # type: ignore[misc]
-    for a, b in itertools.permutations(ints, 2):
+    for a, b in (pair for pair in itertools.permutations(ints, 2) if _elements(pair[0]) == _elements(pair[1])):
         yield ("no_multiple", a, b), lambda of, a=a, b=b: of[b] > 0 and of[a] % of[b] != 0  # type: ignore[misc]
         yield ("multiple", a, b), lambda of, a=a, b=b: of[b] > 0 and of[a] % of[b] == 0  # type: ignore[misc]
-    for a, b in itertools.permutations(ints, 2):
+    for a, b in (pair for pair in itertools.permutations(ints, 2) if _elements(pair[0]) == _elements(pair[1])):
         yield ("equal", a, b), lambda of, a=a, b=b: of[a] == of[b]  # type: ignore[misc]
         yield ("last", a, b), lambda of, a=a, b=b: of[a] == of[b] - 1  # type: ignore[misc]
         yield ("less", a, b), lambda of, a=a, b=b: of[a] < of[b]  # type: ignore[misc]

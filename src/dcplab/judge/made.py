@@ -23,10 +23,10 @@ from dcplab.judge.sieve import Bank, on_failing, on_shown
 
 EDITED = "It does what a right one would with {} in one place."
 ASKS = "Which line of yours comes to that?"
-AND_EDITED = "And, in one place, {}."
+AND_EDITED = "And it does what a right one would with {} in one place."
 AND_MORE = "{} And something else is wrong."
 AND_DTYPE = "{} And its dtype is {}; {} is asked for."
-AND_ELSEWHERE = "{} And in other cases: {}"
+AND_ELSEWHERE = "Some cases end as with this mistake: {} Others as with this one: {}"
 FEW_CASES = 3  # that each of two mistakes explains alone
 FIRST_FEW = 3  # mistakes that are tried with a second one
 AT_ONCE = 4  # edits that run on all cases before the next ones do

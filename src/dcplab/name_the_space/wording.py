@@ -118,7 +118,7 @@ _PAIRS = {  # right, said
     (ROW, ELEMENT): "nothing has multiplied it yet.",
     (BYTE, FLOAT): "nothing has divided it by the bytes of a float yet.",
     (FLOAT, BYTE): "it has been divided by the bytes of a float.",
-    (RAGGED, POSITION): "the start of a request has been added to that.",
+    (RAGGED, POSITION): "it counts places of the workspace, not tokens of one request.",
     (POSITION, RAGGED): "no start of a request stands before it.",
     (RAGGED, TOKEN): "it counts cached tokens too, not new ones only.",
     (TOKEN, RAGGED): "it counts new tokens only, not cached ones.",

@@ -23,6 +23,7 @@ from dcplab.present.values import short
 from dcplab.sandbox.kernels.compile_for_gpu import TARGET
 
 WIDTH, FIRST_PRINTED = 80, 40
+TYPED = "Typed spaces: "  # how a server begins that looks at a wiring (`engine.learner_ops`)
 SAID, CELL, DETAIL = 2_000, 400, 200_000  # characters of a sentence, of a table's cell and of the details
 FAR = 10**9  # nobody counts so far within a check
 WORDS = {
@@ -274,6 +275,8 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
     # An overlong first sentence continues in the next line. Nothing is cut away.
     if told.second:
         lines += textwrap.wrap(told.second, WIDTH)
+    if outcome in FAILED and not judgement.wrong and (typed := _typed(judgement.trial)):
+        lines += textwrap.wrap(typed, WIDTH)
     if told.aside:
         lines += textwrap.wrap(told.aside, WIDTH)
     if judgement.nameless:
@@ -291,6 +294,12 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
         lines += [f'It printed {count} line{"s" * (count > 1)}, which lab.explain("{part.id}") shows. The first: {first}']
     lines += ["", under]
     return "\n".join([*lines, f"{part.id}: {WORDS[outcome]}, {points:g} of {part.points:g} points"])
+
+
+def _typed(trial: Trial) -> str:
+    """Return what the typed spaces say of a wiring, if they name the space that an index is in."""
+    said = next((line for line in trial.stdout.splitlines() if line.startswith(TYPED)), "")
+    return "" if "of no stated space" in said else said[:SAID]
 
 
 def _detail(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:

@@ -61,7 +61,7 @@ _RELATED = {
     "begins_late": "the beginning of {it} is missing, and the rest is right",
     "ends_late": "{it} begins right and then goes on too far",
     "begins_early": "{it} ends right, with too much before it",
-    "some_missing": "entries of {it} are missing, and what is there is right and in order",
+    "some_missing": "entries of {it} are missing, those behind them have moved up, and no other is wrong",
     "some_more": "{it} has all right entries in order, and others between them",
     "some_missing_order": "entries of {it} are missing, and the rest is in another order",
     "some_more_order": "{it} has all right entries in another order, and others too",
@@ -123,6 +123,11 @@ _MEANS = (
         "`torch.stack` lays pieces of one shape side by side, on a new axis; these differ in shape.",
     ),
     ("The shape of the mask", "mask-shape", "A mask must have the shape of what it selects from."),
+    (
+        "received an invalid combination of arguments",
+        "arguments",
+        "torch has no such call with these arguments in these places: name them, as in `dim=-1`.",
+    ),
     ("split_with_sizes expects", "split-lengths", "The lengths do not add up to the number of what is split."),
     (
         "source and destination dtypes match",
@@ -186,6 +191,7 @@ _MEANS = (
         "The shapes of two blocks do not go together: rows need `[:, None]`, columns `[None, :]`.",
     ),
 )
+INSIDE = "`{}`, the course's own, cannot use what your line gives it: what does it take?"
 _KINDS = {
     "changed": "changes what it may only read",
     "shares": "shares memory with an argument",
@@ -264,7 +270,11 @@ def meaning(judgement: Judgement) -> tuple[str, str] | None:
     if judgement.drawn.launches:
         source, endless = judgement.program.source, judgement.outcome == "timeout"
         slip = kernel_slips.of_raised(source, raised) if raised else kernel_slips.of_endless(source) if endless else None
-    return slip or of_raised(raised.get("message", ""))
+    found = slip or of_raised(raised.get("message", ""))
+    inside = raised.get("inside")
+    if found and isinstance(inside, str) and inside.isidentifier():  # what torch says there is about the course's own line
+        return "inside", INSIDE.format(inside)
+    return found
 
 
 def of_raised(message: str) -> tuple[str, str] | None:

@@ -196,7 +196,7 @@ def of_missing_name(raised: Mapping[str, Any]) -> str:
 
 def of_exception(raised: Mapping[str, Any]) -> str:
     """Return an exception's type and the first line of its message."""
-    first = first_line(raised)
+    first = first_line(raised).removesuffix(", but expected one of:")  # torch's list of them follows
     return f"{raised['type']}: {first}" if first else raised["type"]
 
 

@@ -95,6 +95,8 @@ def _row(space: str, row: list, around: Surroundings) -> DrawnCell:
         return DrawnCell(name) if name else DrawnCell("other values", "quiet")
     while row and isinstance(row[0], list):
         row = row[0]
+    if len(row) > 2 and not any(row[:3]):  # a token's third number is 10 and more; behind its own there may be others
+        return DrawnCell("zeros", "quiet")
     if len(row) < 2 or any(v != v or v < 0 or v != int(v) for v in row[:2]) or row[0] > 25:
         return DrawnCell("no token", "quiet")
     return DrawnCell(f"{chr(65 + int(row[0]))}{int(row[1])}", f"request{int(row[0])}")

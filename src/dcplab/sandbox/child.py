@@ -40,6 +40,7 @@ from dcplab.sandbox.walls import enclose as walls
 from dcplab.sandbox.walls import namespaces
 
 RECORD_LIMIT = 64 << 20
+ENGINE = Path(ended.__file__).parent / "engine"  # whose operations an answer calls
 CLOSE = 0.8  # of two names, from 0 to 1, that one is taken for a slip of the other
 
 
@@ -228,8 +229,11 @@ def _raised(e: BaseException, path: Path) -> dict[Any, Any]:
     text = "".join(traceback.format_list(frames[start:])) if mine else "".join(traceback.format_list(frames[-3:]))
     if isinstance(e, SyntaxError) and e.filename == str(path):
         mine = [e.lineno]
+    after = frames[max((i for i, f in enumerate(frames) if f.filename == str(path)), default=len(frames)) + 1 :]
+    inside = after[0].name if after and ENGINE in Path(after[0].filename).parents else ""  # an operation that it called
     return {
         "type": type(e).__name__,
+        "inside": inside,
         "is_a": [c.__name__ for c in type(e).__mro__],
         "message": message,
         "line": mine[-1] if mine else None,

@@ -105,7 +105,7 @@ def legend(state: MatrixState) -> str:
     return (
         "right: every answer is right. silent: a wrong answer, no error. alarm: a check stops the server, on a legal loc. "
         "crash: memory that is not mapped. Columns: the largest loc is below one rank's rows, C + P, or above, or the pool "
-        "is full. A dashed outline is a surprise."
+        "is full. A dashed outline is a surprise; the solid one is the server that is told of."
     )
 
 
