@@ -31,6 +31,8 @@ from dcplab.viz.figures import answer
 
 __all__ = ["check", "explain", "hint", "mine", "predict", "progress", "recall", "reset", "run", "start"]
 
+WRITTEN_S = 1.0  # in which a front end has written a notebook that it has begun to write
+
 
 class Checked(Shown):
     """A check's result as a notebook displays it, with its picture open or closed (``shown``). ``result`` is its CheckResult,
@@ -257,10 +259,15 @@ def _judged(notebook: Path, part: Part) -> Judged | None:
     shell = _shell()
     history = shell.history_manager.input_hist_raw if shell else ()
     runs = [CellRun(i, text, *_cells.get(i, ("", 0.0))) for i, text in enumerate(history) if text]
-    try:
-        saved = notebook_reset.saved_cells(notebook)
-    except CourseError:  # nothing was saved, or what was cannot be read
-        saved = []
+    end, saved = time.monotonic() + WRITTEN_S, None
+    while saved is None:
+        try:
+            saved = notebook_reset.saved_cells(notebook)
+        except CourseError:  # nothing was saved, or Jupyter is writing it, which it does in place
+            if not notebook.is_file() or time.monotonic() > end:
+                saved = []
+            else:
+                time.sleep(0.02)
     return judged(part.id, part.entry, runs, saved)
 
 

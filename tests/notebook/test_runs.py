@@ -1,5 +1,8 @@
 """Which run of which cell is judged, and what a learner is told about it."""
 
+import json
+import threading
+
 import pytest
 
 from dcplab.notebook.runs import CellRun, Judged, SavedCell, judged
@@ -62,3 +65,22 @@ def test_what_is_judged(runs, saved, expected):
 )
 def test_what_is_said_of_it(found, says):
     assert sentences.of_judged(found) == says
+
+
+def test_a_notebook_that_is_being_written_is_read_once_it_is_whole(tmp_path, monkeypatch):
+    """Jupyter writes in place: between its first byte and its last there is no notebook to read."""
+    from dcplab import lab
+    from dcplab.course import catalog
+
+    path = tmp_path / "a.ipynb"
+    path.write_text('{"cells": [')
+    read = []
+    monkeypatch.setattr(lab, "judged", lambda part, entry, runs, saved: read.append(saved))
+    cell = {"cell_type": "code", "id": "answer-1a", "metadata": {}, "source": "x = 1", "outputs": [], "execution_count": None}
+    whole = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    later = threading.Timer(0.2, lambda: path.write_text(whole))
+    later.start()
+    lab._judged(path, catalog.of_part("1a").part("1a"))
+    later.join()
+    lab._judged(tmp_path / "none.ipynb", catalog.of_part("1a").part("1a"))
+    assert [len(saved) for saved in read] == [1, 0]
