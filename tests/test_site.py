@@ -313,19 +313,19 @@ def test_a_film_is_stepped_through_without_a_kernel(site, browser):
     said = owner.locator(".film-sentence")
     d, loc = owner.get_by_role("slider").first, owner.get_by_role("slider").last
     loc.focus()
-    assert said.inner_text().startswith("Loc 21: owner r1 (21 % 4)") and said.get_attribute("aria-live") == "polite"
+    assert said.inner_text().startswith("Loc 25: owner r1 (25 % 2)") and said.get_attribute("aria-live") == "polite"
     page.keyboard.press("ArrowRight")
-    assert said.inner_text().startswith("Loc 22: owner r2 (22 % 4)") and loc.get_attribute("aria-valuetext") == "loc 22"
+    assert said.inner_text().startswith("Loc 26: owner r0 (26 % 2)") and loc.get_attribute("aria-valuetext") == "loc 26"
     owner.get_by_role("button", name="previous").click()
-    assert said.inner_text().startswith("Loc 21")
-    owner.locator('[data-loc="36"]').first.click()
-    assert said.inner_text().startswith("Loc 36: owner r0 (36 % 4)")
+    assert said.inner_text().startswith("Loc 25")
+    owner.locator('[data-loc="20"]').first.click()
+    assert said.inner_text().startswith("Loc 20: owner r0 (20 % 2)")
     page.keyboard.press("ArrowRight")  # to the next cell of the picture, which Enter chooses
     page.keyboard.press("Enter")
-    assert said.inner_text().startswith("Loc 37: owner r1 (37 % 4)")
+    assert said.inner_text().startswith("Loc 21: owner r1 (21 % 2)")
     d.focus()
     page.keyboard.press("ArrowRight")
-    assert said.inner_text().startswith("Loc 37: owner r2 (37 % 5)") and "D = 5" in owner.locator("figcaption").inner_text()
+    assert said.inner_text().startswith("Loc 21: owner r0 (21 % 3)") and "D = 3" in owner.locator("figcaption").inner_text()
     assert page.faults == []
 
 
