@@ -52,6 +52,9 @@ def test_a_student_by_the_layout(path, student):
 def test_one_students_folder_alone_is_known_by_its_form_or_by_the_roster(tmp_path):
     moodle = Path("/class/Doe Jane_12345_assignsubmission_file_")
     assert layout.student_of(moodle / "x.ipynb", moodle, LABS) == ("Doe Jane", "Doe Jane")
+    dated = Path("/class_2026_11_30_evening")  # no student of Canvas'
+    assert layout.student_of(dated / "ann/x.ipynb", dated, LABS) == ("ann", "ann")
+    assert layout.student_of(Path("/class/ann_2026_11_30/x.ipynb"), Path("/class"), LABS)[0] == "ann_2026_11_30"
     known = read(tmp_path, MOODLE)
     assert layout.student_of(moodle / "x.ipynb", moodle, LABS, known.who) == ("u1", "Doe Jane")
     assert layout.student_of(Path("/class/ann/x.ipynb"), Path("/class/ann"), LABS) == (None, None)

@@ -161,7 +161,7 @@ def _end(
             for odd in part.get("odd", ()):
                 yield f"Look at {part['part']} of {on_a_line(row['path'])}: {odd}"
     if others := sum(1 for row in rows if row["path"]) - len(graded):
-        yield f"Of paths that were not graded this time, {others} row{'s' * (others != 1)} stay in {kept_in}."
+        yield f"Of paths that were not graded this time, {others} row{'s stay' if others != 1 else ' stays'} in {kept_in}."
     if absent := sum(1 for row in rows if not row["path"]):
         yield f"{absent} expected notebook{'s were' if absent != 1 else ' was'} not handed in; each has a row."
     for one in rows:

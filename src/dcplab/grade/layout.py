@@ -63,10 +63,8 @@ def find(
     for path in given:
         for one in (list(_below(path, labs)) if path.is_dir() else []) or [path]:
             for each in unpack(one) if _is_zip(one) else [_as_it_lies(one, given=one == path)]:
-                inside = (
-                    PurePath(each.name, "x") if one.is_dir() or (each.path == one and _is_zip(one)) else PurePath(each.name)
-                )
-                student, account = student_of(inside, path, labs, who)
+                whole = one.is_dir() or (each.path == one and _is_zip(one))  # the row of a folder itself, or of a zip
+                student, account = student_of(PurePath(each.name, "x" if whole else ""), path, labs, who)
                 found.setdefault(os.path.abspath(each.name), each._replace(student=student, account=account))
     return list(found.values())
 
@@ -92,7 +90,7 @@ def student_of(path: PurePath, given: Path, labs: Collection[str] = (), who: Who
     parts, own = Path(os.path.abspath(path)).parts, len(Path(os.path.abspath(given)).parts)
     account, last = _of_tree(parts, own), parts[own - 1]
     if account is None:
-        formed = _MOODLE.fullmatch(last) or _CANVAS.fullmatch(last)
+        formed = _MOODLE.fullmatch(last) or (_CANVAS.fullmatch(last) if is_notebook(last) else None)
         account = formed[1] if formed else last if who([last]) else None
     if account is None and len(parts) > own:
         account = _name(parts[own], labs, folder=len(parts) > own + 1)
@@ -100,9 +98,10 @@ def student_of(path: PurePath, given: Path, labs: Collection[str] = (), who: Who
 
 
 def _name(part: str, labs: Collection[str], folder: bool) -> str | None:
-    """Return whom one name in a path stands for: a folder's, or that of a file as Canvas names it."""
+    """Return whom one name in a path stands for: a folder's, or that of a file or a zip as Canvas names it."""
     bare = part.removesuffix(".zip")
-    if formed := (_MOODLE.fullmatch(bare) if folder else None) or _CANVAS.fullmatch(bare):
+    handed_in = not folder or bare != part  # a file, or a zip: a folder may be called `ann_2026_11_30`
+    if formed := _MOODLE.fullmatch(bare) or (_CANVAS.fullmatch(bare) if handed_in else None):
         return formed[1]
     return bare if folder and bare not in NOT_A_NAME and bare not in labs else None
 
