@@ -122,9 +122,10 @@ def _question_pages(width: int, topk: int) -> int:
 
 
 def asked(width: int, topk: int, salt: int = 0) -> list[Question]:
-    """The three questions for a server. Each is longer than top-k and its fact lies behind the first top-k positions, and its
-    beginning is whole allocator pages, which a prefix cache keeps."""
-    return tokenizer.questions(max(2 * TOPK, 3 * width // 2, topk + TOPK), salt, topk)
+    """The three questions for a server. Each is longer than top-k and its fact lies behind the first top-k positions, within
+    the whole allocator pages of its beginning, which a prefix cache keeps."""
+    whole = -(-(topk + TOPK) // width) * width
+    return tokenizer.questions(max(2 * TOPK, 3 * width // 2, whole), salt, topk)
 
 
 def check_room(config: ServerConfig, level: str) -> None:
