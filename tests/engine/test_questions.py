@@ -6,7 +6,7 @@ from dcplab.engine import scenario, tokenizer
 
 
 @pytest.mark.parametrize("topk", [3, scenario.TOPK, 64, 2048])
-@pytest.mark.parametrize("width", [4, 16, 64, 96, 256, 512, 1024])
+@pytest.mark.parametrize("width", [1, 4, 15, 16, 31, 50, 64, 96, 256, 512, 1024])
 @pytest.mark.parametrize("salt", [0, 7])
 def test_a_fact_lies_behind_topk_and_in_whole_pages(width, topk, salt):
     for question in scenario.asked(width, topk, salt):

@@ -104,6 +104,7 @@ AGAIN = 3 * 2  # pages that the questions take when they are asked again: their 
 
 
 TOPK = 32  # keys selected on a CPU. Fewer than a question has words, so that a wrong selection shows
+FACT = 24  # words of the longest fact, from where it begins
 
 
 def default_size(page_size: int, dcp_size: int, topk: int = TOPK) -> int:
@@ -124,8 +125,10 @@ def _question_pages(width: int, topk: int) -> int:
 def asked(width: int, topk: int, salt: int = 0) -> list[Question]:
     """The three questions for a server. Each is longer than top-k and its fact lies behind the first top-k positions, within
     the whole allocator pages of its beginning, which a prefix cache keeps."""
-    whole = -(-(topk + TOPK) // width) * width
-    return tokenizer.questions(max(2 * TOPK, 3 * width // 2, whole), salt, topk)
+    length = max(2 * TOPK, 3 * width // 2, topk + TOPK)
+    if length // width * width < topk + FACT:
+        length = -(-length // width) * width
+    return tokenizer.questions(length, salt, topk)
 
 
 def check_room(config: ServerConfig, level: str) -> None:
