@@ -19,7 +19,7 @@ from dcplab import checking, ended, front_end, mode, prediction, settings
 from dcplab import progress as progress_file
 from dcplab import recall as recalled
 from dcplab.course import catalog
-from dcplab.course.model import CheckResult, Part, Table
+from dcplab.course.model import CheckResult, Launch, Part, Table
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract, unfinished
 from dcplab.notebook.runs import CellRun, Judged, judged
@@ -201,8 +201,20 @@ def run(part: str, *args: Any, function: str = "", **kwargs: Any) -> Any:
     except CourseError as problem:
         print(problem)
         return None
-    print(f"[{mode.current().label}]" + (f"\n{said}" if said else ""))
+    if lines := [*filter(None, [_where_it_ran(isinstance(case, Launch)), said])]:
+        print("\n".join(lines))
     return value
+
+
+_said_where: set[tuple[str, bool]] = set()  # the modes that `run` has named in this session: for a kernel, for a function
+
+
+def _where_it_ran(kernel: bool) -> str:
+    """Name the mode in which an answer ran, the first time that a function ran in it, and that a kernel did."""
+    here = (mode.current().label, kernel)
+    said = "" if here in _said_where else f"[{here[0]}]"
+    _said_where.add(here)
+    return said
 
 
 def program_of(lab: catalog.Lab, part: Part) -> Program:

@@ -89,12 +89,15 @@ def test_predictions(small):
         lab.predict("91b")
 
 
-def test_run_calls_the_present_answer(notebook, capsys):
+def test_run_calls_the_present_answer(notebook, capsys, monkeypatch):
     import torch
 
+    monkeypatch.setattr(lab, "_said_where", set())
     put(notebook, RIGHT.replace("    m =", "    print('here')\n    m ="))
     got = lab.run("91a", torch.tensor([0, 5, -1]), 1, 4)
     assert got.tolist() == [-1, 1, -1] and "[CPU (Triton interpreter)]\nhere" in capsys.readouterr().out
+    lab.run("91a", torch.tensor([3]), 1, 4)
+    assert capsys.readouterr().out == "here\n"  # where it ran is said once a session
     assert lab.run("91a", "not a tensor", 1, 4) is None
     assert "It raised TypeError" in capsys.readouterr().out
 

@@ -7,7 +7,7 @@ from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
 from dcplab.course.model import Case, Part, Wrong
 from dcplab.course.trial import Trial
-from dcplab.judge import diagnose
+from dcplab.judge import diagnose, judgement
 from dcplab.judge.deeds import agree, deeds
 from dcplab.judge.judgement import judge
 from dcplab.judge.observed import observed
@@ -33,7 +33,14 @@ def trial(values):
 
 
 def named(answers, mine, truth, made=None):
-    """The name that an answer gets, whose results are ``mine``, from a bank of results by name; ``made``: trials by source."""
+    """The id of the mistake that `judged_and_named` gives."""
+    found = judged_and_named(answers, mine, truth, made)[1]
+    return found and found.id
+
+
+def judged_and_named(answers, mine, truth, made=None):
+    """The judgement of an answer whose results are ``mine``, and its mistake, from a bank of results by name; ``made``: trials
+    by source."""
     part = Part("9a", "above", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
     bank = [(Wrong(id=name, part="9a", says=name, asks="?", source=""), PROGRAM) for name in answers]
     cases = tuple(Case((i,), size=i) for i in range(len(truth)))
@@ -44,8 +51,7 @@ def named(answers, mine, truth, made=None):
         known = {**{name: trial(values) for name, values in answers.items()}, **(made or {})}
         return [deeds(known.get(w.source) or known.get(w.id) or Trial(), None) for w in wrong]
 
-    found = diagnose.find(judged, did)
-    return found and found.id
+    return judged, diagnose.find(judged, did)
 
 
 def test_a_mistake_that_fits_the_failing_cases_alone_is_not_the_nearest():
@@ -79,6 +85,9 @@ def test_a_mistake_that_shows_as_it_should_is_told_beside_one_that_nobody_knows(
     truth, mine = [1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 5, 6]
     assert named({"one not explained": [0, 0, 0, 4, 5, 6]}, mine, truth) == "one not explained+more"
     assert named({"most not explained": [0, 2, 3, 4, 5, 6]}, mine, truth) is None
+    judged, found = judged_and_named({"known": [1, 0, 0, 0, 5, 6]}, [9, 0, 0, 0, 5, 6], truth)
+    assert (found.id, judged.shown.number) == ("known+more", 0)
+    assert judgement.named(judged, found).shown.number == 1, "the case that is shown is one of the mistake that is named"
     assert named({"one": [0, 0, 3, 4, 5, 6], "other": [1, 2, 0, 0, 5, 6]}, mine, truth) is None
 
 

@@ -132,6 +132,23 @@ def test_a_launch_shows_which_program_touched_which_cell():
     assert rights(rows[-1]) == [None, None, "1"]
 
 
+def test_a_buffer_in_pieces_has_a_line_for_each_that_was_touched_or_is_due():
+    pages = {f"page {p}": [(p * 2 + i, 1, f"slot {i}") for i in range(2)] for p in range(4)}
+    case = dataclasses.replace(LAUNCH, buffers={"locs": LOCS, "rows": torch.full((8,), -7777)})
+    right, mine = (torch.tensor([-7777] * 2 + [5, 6] + [-7777] * 2 + [last, -7777]) for last in (7, -7777))
+    seen = [("w", "rows", (0,), [(2, 2)]), ("w", "rows", (1,), [(-1, 1)])]
+    shows = Shows("row", {}, units=lambda launch: {"rows": pages})
+    groups = answer_cells.draw(shows, case, (), {"rows": right}, {"rows": mine}, seen).groups
+    assert [[strip.label for strip in group] for group in groups] == [
+        ["before it", "program 1", "yours"],
+        ["page 1", "program 0", "yours"],
+        ["page 3", "yours"],
+        ["rows"],
+    ]
+    assert texts(groups[1][0]) == ["slot 0", "slot 1"] and rights(groups[2][-1]) == ["7", None]
+    assert texts(groups[3][0]) == ["the rest is as it was"]
+
+
 def test_a_kernel_that_stores_nothing_is_seen_to():
     rows = drawn(UNWRITTEN, [("r", "locs", (0,), [(0, 3)])]).groups[-1]
     assert [strip.label for strip in rows] == ["rows", "yours"]

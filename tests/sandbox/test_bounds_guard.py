@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from dcplab.sandbox.kernels.access_record import AccessRecord, small
-from dcplab.sandbox.kernels.bounds_guard import SPACE, Guard, OutOfBounds, sentence
+from dcplab.sandbox.kernels.bounds_guard import SPACE, Guard, OutOfBounds, _run, report, sentence
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
 
 
@@ -22,6 +22,16 @@ def test_addresses_inside_become_the_real_ones(guard):
     real, inside = admit(guard, "dst", [0, 5])
     assert inside.all() and [int(a) for a in real] == [guard.tensors[1].data_ptr(), guard.tensors[1].data_ptr() + 40]
     assert guard.events == []
+
+
+def test_neighbours_that_one_access_touches_are_told_together():
+    run = _run(-1, {-8, *range(-7, 0), 0, 1})
+    assert run == (-8, -1) and _run(9, {7, 9, 10}) == (9, 10)
+    event = report("store", "buf", -1, 192, 8, run)
+    assert sentence(event) == "It wrote elements -8 to -1 of `buf`, which has 192 (0 to 191): 1 to 8 before the start."
+    said = sentence(report("load", "a", 6, 6, 2, (6, 7)))
+    assert "elements 6 to 7 of" in said and said.endswith(": 1 to 2 past the end.")
+    assert report("load", "a", 6, 6, 1, (6, 6)) == report("load", "a", 6, 6, 1)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def _write_cases(draw: Draw) -> list[Launch]:
         drawn("one token", 0, 1, 0, 4, 4, 8, 1),
         drawn("three tokens, one is padding, a partly filled block", 1, 3, 1, 4, 4, 8, 4),
         drawn("a full block", 2, 8, 0, 5, 4, 16, 8),
-        drawn("two programs, a page of 6 slots", 3, 11, 2, 5, 6, 8, 8),
+        drawn("two programs, a page of 6 slots", 3, 7, 2, 3, 6, 8, 4),
         drawn("the last slot of the last page", 4, 5, 1, 3, 8, 16, 8, first=23),
         drawn("a server's page: 64 slots of 128 + 4 bytes", 5, 20, 3, 3, 64, 128, 8),
         written("loc 0 and its neighbours", 6, draw.shuffled([0, 1, 4, 7, -1]), range(2), 4, 8, 8),
@@ -118,15 +118,16 @@ def _write_rows(case: Launch, got: Any, expected: Any) -> Table:
     return Table(header, tuple(rows), f"{caption}{len(places)} of {right.numel()} bytes differ.")
 
 
-def _units(launch: Launch) -> dict[str, list[Unit]]:
-    """One cell a key and one a scale, page by page of index-K."""
-    size, dim = launch.constexprs["PAGE_SIZE"], launch.constexprs["DIM"]
-    found: list[Unit] = []
+def _units(launch: Launch) -> dict[str, Any]:
+    """One cell a key and one a scale, in two lines a page of index-K. ``t3`` is the token of lane 3."""
+    size, dim, n = launch.constexprs["PAGE_SIZE"], launch.constexprs["DIM"], len(launch.buffers["loc"])
+    found: dict[str, list[Unit]] = {}
     for page in range(len(launch.buffers["buf"])):
         start = page * size * (dim + 4)
-        found += [(start + slot * dim, dim, f"{page * size + slot} key") for slot in range(size)]
-        found += [(start + size * dim + slot * 4, 4, f"{page * size + slot} scale") for slot in range(size)]
-    return {"buf": found}
+        found[f"page {page} keys"] = [(start + slot * dim, dim, f"slot {slot}") for slot in range(size)]
+        found[f"page {page} scales"] = [(start + size * dim + slot * 4, 4, f"slot {slot}") for slot in range(size)]
+    width = {"key": dim, "scale": 1, "loc": 1}
+    return {"buf": found} | {name: [(i * w, w, f"t{i}") for i in range(n)] for name, w in width.items()}
 
 
 PART = Part(

@@ -112,13 +112,14 @@ class Shows:
 
     Spaces are "loc", "rank", "row", "index-K page", "c-KV page", "token" (rows that begin with request and position), "content"
     (named by what it equals elsewhere) and "number". ``named``: the results of a tuple, each with its space.
-    ``units(launch)``: what is one cell of a launch's buffer, where it is neither one element nor one row of two dimensions.
+    ``units(launch)``: what is one cell of a launch's buffer, where it is neither one element nor one row of two dimensions; or,
+    by name, each piece of a buffer that has lines of its own, as the keys of a page.
     """
 
     result: str = "number"
     given: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, str] = field(default_factory=dict)
-    units: Callable[[Launch], Mapping[str, Sequence[Unit]]] | None = None
+    units: Callable[[Launch], Mapping[str, Sequence[Unit] | Mapping[str, Sequence[Unit]]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,7 @@ class Wrong:
     source: str
     outcome: Outcome = "wrong"  # outcome of the check: "unsafe" for an answer that touches forbidden memory
     family: str = ""  # the misconception's row in docs (M1 ... M16), if it has one
+    shows: tuple[int, ...] = ()  # of one made for an answer with another mistake too: the cases that show this one
 
 
 @dataclass(frozen=True)

@@ -196,6 +196,7 @@ def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | No
     verdicts, cases = judgement.verdicts, judgement.drawn.cases
     ran = [verdicts[i] for i in judgement.failing]
     ran = [v for v in ran if v.outcome in ("wrong", "unsafe", judgement.shown.outcome)]
+    ran = [v for v in ran if v.number in wrong.shows] or ran  # the question is about the mistake that is named
     return replace(judgement, wrong=wrong, shown=in_order(ran, cases)[0])
 
 

@@ -112,7 +112,7 @@ def _partly(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds])
     for wrong in known:
         shows = [n for n in judgement.alongside if n in right.of and not agree_on([n], did[wrong.id], right, close)]
         if len(shows) > 1 and 2 * len(shows) >= len(failing) and agree_on(shows, mine, did[wrong.id], close):
-            fitting.append(wrong)
+            fitting.append(replace(wrong, shows=tuple(shows)))
     if len({wrong.says for wrong in fitting}) != 1:
         return None
     return _with(fitting[0], "more", AND_MORE.format(fitting[0].says))
@@ -131,7 +131,8 @@ def _split(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) 
     if len(fitting) != 1:
         return None
     one, other = next(iter(fitting.values()))
-    return _with(one, f"or-{other.id}", AND_ELSEWHERE.format(one.says, other.says))
+    shows = tuple(sorted(explained[one.id]))
+    return replace(_with(one, f"or-{other.id}", AND_ELSEWHERE.format(one.says, other.says)), shows=shows)
 
 
 def _showing(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> list[Wrong]:

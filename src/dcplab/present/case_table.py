@@ -37,9 +37,9 @@ def of_shown(judgement: Judgement, names: Sequence[str]) -> Table | None:
         case "fault" | "memory" | "name" | "raised":  # its words stand in the sentence
             return raised_row(raised["type"], expected, called)
         case "touched" if verdict.fact["kind"] == "outside":
-            element, last = str(verdict.fact["element"]), verdict.fact["size"] - 1
-            header = ("buffer", "element touched", "elements there are")
-            return Table(header, ((verdict.fact["buffer"], element, f"0 to {last}"),))
+            touched, last = verdict.fact.get("run") or [verdict.fact["element"]], verdict.fact["size"] - 1
+            header = ("buffer", "elements touched", "elements there are")
+            return Table(header, ((verdict.fact["buffer"], " to ".join(map(str, touched)), f"0 to {last}"),))
         case "touched":
             got = None if raised else outcome_of(case, record)
             table = _of_values(part, case, got, expected, names) if got is not None and expected is not None else None

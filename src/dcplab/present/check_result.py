@@ -121,6 +121,8 @@ def _fit(told: _Told) -> _Told:
 def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
     j, drawn = judgement, judgement.drawn
     shown = sentences.of_verdict(j.shown, j.trial, names[j.shown.number], j.key.result_names) if j.shown is not NO_CASE else ""
+    if j.shown.what == "raised":  # also from inside a library that a line of the answer called
+        shown += sentences.place(j.trial.records[j.shown.number]["raised"]["line"], j.program)
     match j.why:
         case "not_here":
             return _Told(f"Not judged here: {j.says}")
@@ -287,7 +289,9 @@ def _message(judgement: Judgement, told: _Told, points: float, under: str) -> st
         lines += ["", *textwrap.wrap(f"Ask yourself: {told.question}", WIDTH)]
     if outcome in FAILED:
         traceback_too = " and the traceback" if outcome == "crashed" else ""
-        lines += [f'More: lab.hint("{part.id}") for a hint, lab.explain("{part.id}") for every case{traceback_too}.']
+        told_all = part.seed_of and outcome == "wrong"  # the table of such a part has every entry that fails
+        every = "" if told_all else f', lab.explain("{part.id}") for every case{traceback_too}'
+        lines += [f'More: lab.hint("{part.id}") for a hint{every}.']
     if printed := judgement.trial.stdout.rstrip():
         count = printed.count("\n") + 1
         first = short(printed.lstrip().splitlines()[0], FIRST_PRINTED)

@@ -14,6 +14,7 @@ from dcplab.present.value_cells import BLANK, VECTORS, Surroundings, cell, fille
 Access = tuple[str, str, Sequence[int], Sequence[Sequence[int]]]  # "r" or "w", buffer, program, (first element, how many) each
 
 MATRIX = 4  # programs that have a line each; more stand in the cells of one line
+REST = DrawnCell("the rest is as it was", "quiet")
 WORDS = {("r",): "read", ("w",): "write", ("r", "w"): "both"}
 Program = tuple[int, ...]
 
@@ -21,8 +22,14 @@ Program = tuple[int, ...]
 def groups(
     shows: Shows, case: Launch, expected: Mapping[str, torch.Tensor], got: Any, accesses: Sequence[Access]
 ) -> list[tuple[Strip, ...]]:
-    """Return the strips of each buffer that is shown: its cells' names, the programs that touched them, what it holds."""
-    units = {name: _units(buffer) for name, buffer in case.buffers.items()} | dict(shows.units(case) if shows.units else {})
+    """Return the strips of each buffer that is shown: its cells' names, the programs that touched them, what it holds.
+
+    Of a buffer in pieces, those are left out which no program touched and in which nothing is due.
+    """
+    said = dict(shows.units(case) if shows.units else {})
+    pieces = {name: said[name] for name in said if isinstance(said[name], Mapping)}
+    units = {name: _units(buffer) for name, buffer in case.buffers.items()} | said
+    units |= {name: [unit for piece in mine.values() for unit in piece] for name, mine in pieces.items()}
     around = Surroundings.of(case.constexprs.get("DCP_SIZE"), case.constexprs.get("DCP_RANK"), _known(case, units))
     seen = _seen(accesses, len(case.grid))
     programs = sorted({program for _, program in seen})
@@ -45,8 +52,25 @@ def groups(
         lines = [Strip(name, tuple(DrawnCell(label, "header") for *_, label in shown))]
         lines += _matrix(shown, seen, name, here, size) if len(here) <= MATRIX else [_line(shown, seen, name, here)]
         lines += [Strip("yours" if name in case.writes else "holds", (*extra[0], *holds, *extra[1]))]
-        found.append(tuple(lines))
+        lengths = {label: len(piece) for label, piece in pieces.get(name, {}).items()}
+        outside = [{"before it": 1} if sides[0] else {}, {"past it": 1} if sides[1] else {}]
+        found += _cut(lines, outside[0] | lengths | outside[1]) if lengths else [tuple(lines)]
     return found
+
+
+def _cut(lines: Sequence[Strip], lengths: Mapping[str, int]) -> list[tuple[Strip, ...]]:
+    """Cut the strips of a buffer into its pieces, each under its own name. What nobody touched is told in one cell."""
+    found, start, left = [], 0, False
+    for label, length in lengths.items():
+        cells = [strip.cells[start : start + length] for strip in lines]
+        start += length
+        did = [i for i in range(1, len(lines) - 1) if any(cell.text for cell in cells[i])]
+        if not did and not any(cell.text or cell.right is not None for cell in cells[-1]):
+            left = True
+            continue
+        names = [label, *(strip.label for strip in lines[1:])]
+        found.append(tuple(Strip(names[i], cells[i]) for i in (0, *did, len(lines) - 1)))
+    return [*found, (Strip(lines[0].label, (REST,)),)] if left or not found else found
 
 
 def _units(buffer: torch.Tensor) -> list[Unit]:
@@ -66,7 +90,7 @@ def _like(mine: Any, buffer: torch.Tensor) -> TypeGuard[torch.Tensor]:
     return isinstance(mine, torch.Tensor) and mine.numel() == buffer.numel()
 
 
-def _known(case: Launch, units: Mapping[str, Sequence[Unit]]) -> dict[tuple[float, ...], str]:
+def _known(case: Launch, units: Mapping[str, Any]) -> dict[tuple[float, ...], str]:
     """Name the contents of the buffers that are only read: by their values, and by their bytes, as memory of bytes has them."""
     found: dict[tuple[float, ...], str] = {}
     for name, buffer in case.buffers.items():

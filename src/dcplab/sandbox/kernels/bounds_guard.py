@@ -27,10 +27,11 @@ class OutOfBounds(IndexError):
     """Raised at a bad access under ``mode="raise"``. The message names the buffer and the element."""
 
 
-def report(op: str, buffer: str, element: int, size: int, lanes: int) -> dict[str, Any]:
+def report(op: str, buffer: str, element: int, size: int, lanes: int, run: tuple[int, int] | None = None) -> dict[str, Any]:
     """Report one access outside a buffer. ``element`` counts in the buffer's own dtype from its start; the buffer has
-    ``size``."""
-    return {"kind": "outside", "op": op, "buffer": buffer, "element": element, "size": size, "lanes": lanes}
+    ``size``. ``run``: the first and last of the neighbours, among them ``element``, that the same access touched."""
+    event = {"kind": "outside", "op": op, "buffer": buffer, "element": element, "size": size, "lanes": lanes}
+    return event | {"run": list(run)} if run and run[0] < run[1] else event
 
 
 Program = tuple[int, ...]  # its place in the grid
@@ -102,7 +103,8 @@ class Guard:
             mine = [int(a) - int(self.starts[i]) for a in addresses[which == i]]
             width = self.tensors[i].element_size()
             first = min(mine, key=lambda byte: (byte >= 0, abs(byte)))
-            event = report(op, self.names[i], first // width, int(self.sizes[i]) // width, len(mine))
+            run = _run(first // width, {byte // width for byte in mine})
+            event = report(op, self.names[i], first // width, int(self.sizes[i]) // width, len(mine), run)
             if self.mode == "raise":
                 raise OutOfBounds(f"{sentence(event)} (program {program})")
             if len(self.events) < KEPT:
@@ -113,8 +115,21 @@ def sentence(event: Mapping[str, Any]) -> str:
     """Put a report into words, for a person."""
     verb = {"load": "read", "store": "wrote"}.get(event["op"], "updated")
     element, size = event["element"], event["size"]
-    where = f"{-element} before the start" if element < 0 else f"{element - size + 1} past the end"
-    return f"It {verb} element {element} of `{event['buffer']}`, which has {size} (0 to {size - 1}): {where}."
+    first, last = event.get("run") or (element, element)
+    far = [-last, -first] if element < 0 else [first - size + 1, last - size + 1]
+    where = f"{' to '.join(map(str, dict.fromkeys(far)))} {'before the start' if element < 0 else 'past the end'}"
+    which = f"element {element}" if first == last else f"elements {first} to {last}"
+    return f"It {verb} {which} of `{event['buffer']}`, which has {size} (0 to {size - 1}): {where}."
+
+
+def _run(element: int, touched: set[int]) -> tuple[int, int]:
+    """Return the ends of the run of neighbours that holds an element, on its own side of the buffer's start."""
+    first = last = element
+    while first - 1 in touched:
+        first -= 1
+    while last + 1 in touched and (last + 1 < 0) == (element < 0):
+        last += 1
+    return first, last
 
 
 @contextlib.contextmanager

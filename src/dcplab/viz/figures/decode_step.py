@@ -15,7 +15,7 @@ D = 4
 LOCS = (8, 9, 10, 11, 20, 21, 22, 23)  # of one request, by position; its two pages are no neighbours
 SCORES = (0.2, 0.9, 0.1, 0.3, 0.8, 0.1, 0.7, 0.4)
 CHOSEN = (1, 4, 6)  # the positions of the three highest scores
-TABLE = (*(LOCS[i] for i in CHOSEN), -1)  # as the kernels get it: one place is padding
+TABLE = (*(LOCS[i] for i in CHOSEN), -1)  # as the kernels get it, a multiple of four places: the last is padding
 
 
 def _request(x: float, y: float) -> list[Box]:
@@ -92,7 +92,7 @@ STAGES = (
 )
 STEP = Step(
     STAGES,
-    "One decode step of one request, D = 4 ranks, top-k 3",
+    "One decode step of one request, D = 4 ranks, top-k 3 in tables of 4 places",
     "A colour is a rank, named in the cell where a line is about ranks. In each line the numbers mean something else.",
     "In a decode step",
 )

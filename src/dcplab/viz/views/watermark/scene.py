@@ -74,8 +74,8 @@ def _chart(state: WatermarkState) -> tuple[list[Box], tuple[Line, ...], float]:
 
 
 def _bar(state: WatermarkState, step: Moment, x: float, width: float, ground: float) -> list[Box]:
-    """Draw the live locs of one step from the ground up, cut where a line crosses, with their holders' names if there is
-    room."""
+    """Draw the live locs of one step from the ground up, cut where a line crosses. Each piece has its holder's name, if there
+    is room."""
     boxes: list[Box] = []
     below = ground
     cuts = [ground - _height(state, slots) for slots in _grouped(state) if slots <= state.largest]
@@ -91,14 +91,10 @@ def _bar(state: WatermarkState, step: Moment, x: float, width: float, ground: fl
         hover = f"locs {number(run.first)} to {number(run.last)}: {run.name}, {held}"
         style = request_style(_index(run.name))
         edges = [bottom, *(y for y in cuts if top + 4 < y < bottom - 4), top]
-        pieces = [(b, a) for a, b in pairwise(edges)]
-        most = max(b - a for a, b in pieces)
-        if most < 16 <= bottom - top:  # a line through the name is better than no name
-            pieces, most = [(top, bottom)], bottom - top
-        for a, b in pieces:
-            named = b - a == most >= 16
-            boxes.append(Box(x, a + 1, width, b - a - 1, style, text if named else "", hover=hover))
-            text = "" if named else text
+        pieces = list(pairwise(edges))
+        if max(b - a for b, a in pieces) < 16 <= bottom - top:  # a line through the name is better than no name
+            pieces = [(bottom, top)]
+        boxes += [Box(x, a + 1, width, b - a - 1, style, text if b - a >= 16 else "", hover=hover) for b, a in pieces]
     return boxes
 
 
