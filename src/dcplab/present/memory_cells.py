@@ -26,10 +26,11 @@ def groups(
 
     Of a buffer in pieces, those are left out which no program touched and in which nothing is due.
     """
-    said = dict(shows.units(case) if shows.units else {})
-    pieces = {name: said[name] for name in said if isinstance(said[name], Mapping)}
-    units = {name: _units(buffer) for name, buffer in case.buffers.items()} | said
-    units |= {name: [unit for piece in mine.values() for unit in piece] for name, mine in pieces.items()}
+    said = shows.units(case) if shows.units else {}
+    pieces = {name: given for name, given in said.items() if isinstance(given, Mapping)}
+    whole = {name: list(given) for name, given in said.items() if not isinstance(given, Mapping)}
+    units = {name: _units(buffer) for name, buffer in case.buffers.items()} | whole
+    units |= {name: [unit for piece in given.values() for unit in piece] for name, given in pieces.items()}
     around = Surroundings.of(case.constexprs.get("DCP_SIZE"), case.constexprs.get("DCP_RANK"), _known(case, units))
     seen = _seen(accesses, len(case.grid))
     programs = sorted({program for _, program in seen})
@@ -46,7 +47,7 @@ def groups(
             holds = [cell(space, entry, around) for entry in before]
         size = case.buffers[name].numel()
         sides = _outside(seen, name, size)
-        shown = [*sides[:1] * bool(sides[0]), *cells, *sides[1:] * bool(sides[1])]
+        shown = [unit for unit in (sides[0], *cells, sides[1]) if unit is not None]
         extra = [BLANK] * bool(sides[0]), [BLANK] * bool(sides[1])
         here = [program for program in programs if (name, program) in seen]
         lines = [Strip(name, tuple(DrawnCell(label, "header") for *_, label in shown))]
@@ -90,7 +91,7 @@ def _like(mine: Any, buffer: torch.Tensor) -> TypeGuard[torch.Tensor]:
     return isinstance(mine, torch.Tensor) and mine.numel() == buffer.numel()
 
 
-def _known(case: Launch, units: Mapping[str, Any]) -> dict[tuple[float, ...], str]:
+def _known(case: Launch, units: Mapping[str, Sequence[Unit]]) -> dict[tuple[float, ...], str]:
     """Name the contents of the buffers that are only read: by their values, and by their bytes, as memory of bytes has them."""
     found: dict[tuple[float, ...], str] = {}
     for name, buffer in case.buffers.items():
