@@ -1,10 +1,12 @@
 """How long `./course test` takes: the quick loop and everything, by the clock and in processor time, and the longest files.
 
-A test's seconds are by the clock of its worker, so on a busy machine they are the neighbours' too. The aims on two quiet cores:
-everything in 8 minutes, the quick loop in one.
+A test's processor seconds are those of its worker and of all that it started, so a busy machine changes them little; what no
+test has (collecting) is the difference to the whole. `pytest -p bench.suite --junitxml=FILE` notes them for any tests.
+The aims on two quiet cores: everything in 8 minutes, the quick loop in one.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import resource
@@ -13,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 from xml.etree import ElementTree
+
+import psutil
 
 from dcplab import paths
 
@@ -32,20 +36,45 @@ def processor_s() -> float:
 def run(words: list[str]) -> dict:
     with tempfile.TemporaryDirectory(prefix="dcplab-bench-") as folder:
         record = Path(folder) / "tests.xml"
-        options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -q --junitxml={record}"
+        options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -q -p bench.suite --junitxml={record}"
         started, before = time.perf_counter(), processor_s()
         done = subprocess.run([paths.root() / "course", "test", *words], env=os.environ | {"PYTEST_ADDOPTS": options})
         found = {"wall_s": time.perf_counter() - started, "processor_s": processor_s() - before, "status": done.returncode}
         return found | {"files": by_file(record) if record.exists() else {}}
 
 
-def by_file(record: Path) -> dict[str, float]:
-    """Seconds of each file's tests, the longest first."""
-    seconds: dict[str, float] = {}
+def by_file(record: Path) -> dict[str, dict[str, float]]:
+    """Each file's tests, their number and seconds by the clock and of processors, the most of these first."""
+    files: dict[str, dict[str, float]] = {}
     for case in ElementTree.parse(record).iter("testcase"):
-        name = case.get("classname", "")
-        seconds[name] = seconds.get(name, 0.0) + float(case.get("time", 0))
-    return dict(sorted(seconds.items(), key=lambda item: -item[1]))
+        one = files.setdefault(case.get("classname", ""), {"tests": 0, "wall_s": 0.0, "processor_s": 0.0})
+        one["tests"] += 1
+        one["wall_s"] += float(case.get("time", 0))
+        one["processor_s"] += sum(float(p.get("value", 0)) for p in case.iter("property") if p.get("name") == "processor_s")
+    return dict(sorted(files.items(), key=lambda item: -item[1]["processor_s"]))
+
+
+def used_s() -> float:
+    """Seconds of processors that this process, what it started and what these started have used, ended ones included."""
+    me, seconds = psutil.Process(), 0.0
+    for process in [me, *me.children(recursive=True)]:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            seconds += sum(process.cpu_times()[:4])
+    return seconds
+
+
+last = [0.0]  # what was used when the test before had ended
+
+
+def pytest_runtestloop(session) -> None:
+    last[0] = used_s()
+
+
+def pytest_runtest_makereport(item, call) -> None:
+    """Note a test's seconds at its end: xdist carries them, and the record has them as a property."""
+    if call.when == "teardown":
+        before, last[0] = last[0], used_s()
+        item.user_properties.append(("processor_s", round(last[0] - before, 3)))
 
 
 def main() -> None:
@@ -59,8 +88,8 @@ def main() -> None:
         words, aim = RUNS[name]
         found[name] = one = run(words)
         print(f"{name}: {one['wall_s']:.0f} s by the clock (aim {aim} s), {one['processor_s']:.0f} s of processors")
-        for file, seconds in list(one["files"].items())[:LONGEST]:
-            print(f"  {seconds:7.1f}  {file}")
+        for file, of in list(one["files"].items())[:LONGEST]:
+            print(f"  {of['processor_s']:7.1f} of processors {of['wall_s']:7.1f} by the clock {of['tests']:5} tests  {file}")
         if one["status"]:
             print(f"  ended with status {one['status']}")
     if args.json:
