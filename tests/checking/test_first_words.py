@@ -1,5 +1,7 @@
 """What beginners' answers are told: every sentence is true of that answer."""
 
+from dataclasses import replace
+
 import pytest
 
 from dcplab import checking
@@ -20,9 +22,12 @@ LOAD = "tl.load(locs_ptr + entry, mask=mask, other=-1)"
 RULE = "tl.where((x >= 0) & (x % DCP_SIZE == DCP_RANK), x // DCP_SIZE, -1)"
 
 
-def check(part, source, seed=1):
+def check(part, source, seed=1, timeout_s=None):
     lab = catalog.of_part(part)
-    return checking.check(lab.key(part), extract([*lab.setup(), source], lab.part(part).names), seed=seed)
+    key = lab.key(part)
+    if timeout_s:
+        key = replace(key, part=replace(key.part, timeout_s=timeout_s))
+    return checking.check(key, extract([*lab.setup(), source], lab.part(part).names), seed=seed)
 
 
 def told(part, source, seed=1):
@@ -184,7 +189,7 @@ def test_an_endless_answer_runs_once_and_counts_what_ran(monkeypatch):
     runs = []
     plain = checking.attempt
     monkeypatch.setattr(checking, "attempt", lambda *args, **more: (runs.append(args), plain(*args, **more))[1])
-    found = check("1c", "import torch\ndef localize(locs, dcp_rank, dcp_size):\n    while True:\n        pass\n")
+    found = check("1c", "import torch\ndef localize(locs, dcp_rank, dcp_size):\n    while True:\n        pass\n", timeout_s=3.0)
     assert found.outcome == "timeout" and len(runs) == 1
     assert "1 of the 1 cases that ran fail" in found.message and "12 of 12" not in found.message
 

@@ -1,5 +1,6 @@
 """What depends on where it runs. No GPU is needed: a child of the interpreter that hides its loads stands in for one."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -99,3 +100,13 @@ def test_the_server_of_a_mode_has_its_own_environment(monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     assert pool._environment("cpu")["TRITON_INTERPRET"] == "1" and pool._environment("cpu")["CUDA_VISIBLE_DEVICES"] == ""
     assert "TRITON_INTERPRET" not in pool._environment("gpu")
+
+
+@pytest.mark.parametrize("mode, hashed", [("compile", 1), ("cpu", 0)])
+def test_what_every_child_would_do_again_is_done_once_in_the_server(mode, hashed):
+    """Triton's own hash is of 400 MB, and a collection of garbage walks through all that was imported."""
+    source = "import gc\nfrom triton.runtime.cache import triton_key as key\n"
+    tell = source + "raise ValueError(key.cache_info().currsize, gc.get_freeze_count())"
+    ran = pool.run([{"source": tell, "entry": "f", "folder": None}], [], mode, own_s=10.0)
+    kept, frozen = map(int, re.findall(r"\d+", ran.records[0]["raised"]["message"]))
+    assert kept == hashed and frozen > 100_000

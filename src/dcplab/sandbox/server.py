@@ -7,6 +7,7 @@ no answer and holds no input: it passes on a file descriptor, through which a jo
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import select
@@ -67,6 +68,11 @@ def _preload(mode: str) -> None:
         from dcplab.sandbox import warmup
 
         warmup.run()
+    else:
+        with contextlib.suppress(ImportError):  # a hash of Triton's 400 MB, which each child that compiles would make anew
+            from triton.runtime.cache import triton_key
+
+            triton_key()
     if mode == "gpu":
         with contextlib.suppress(Exception):  # gcc builds it, seconds that no child should pay; a child that needs it says why
             from triton.backends.nvidia.driver import CudaUtils
@@ -76,6 +82,8 @@ def _preload(mode: str) -> None:
             CudaUtils()
     enclose.prepare(mode, settings.sandbox())
     import dcplab.sandbox.child  # noqa: F401
+
+    gc.freeze()  # a child's collection would else look at all that was imported, and so copy it
 
 
 def _fork_one(control: socket.socket, children: dict[int, socket.socket], mine: tuple[int, ...]) -> bool:
