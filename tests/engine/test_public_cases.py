@@ -7,6 +7,7 @@ import torch
 
 from dcplab.engine import backend, public_cases, scenario, tokenizer
 from dcplab.engine import defects as switches
+from dcplab.engine.allocator import DoubleFree
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.runner import ServerCrash
@@ -31,7 +32,16 @@ SAYS = {
     "index_k_half_pages": (True, QUIET, "takes an index-K page of 2 slots and was given an index-K page of 4 slots", NOTHING),
     "ranks_rotated": (True, QUIET, "takes a row of rank 0 and was given a row of rank 1", NOTHING),
     "positions_as_rows": (True, ALARM, "tagged a row: no token of the query's request lies there", NOTHING),
+    "retract_stride": (True, QUIET, NOTHING, NOTHING),
+    "resolved_twice": (False, QUIET, "get_cpu_copy on draft.ckv takes a loc and was given a row", NOTHING),
+    "restore_old_locs": (True, QUIET, NOTHING, NOTHING),
+    "index_k_stale": (True, QUIET, NOTHING, NOTHING),
+    "draft_stale": (False, QUIET, NOTHING, NOTHING),
+    "free_mid_page": (False, QUIET, NOTHING, "is free already"),  # it needs a full pool
+    "transfer_raw": (True, QUIET, "receive_ckv on ckv.0 takes a row and was given a loc", "receive_ckv writes ckv.0 at loc"),
+    "transfer_twice": (True, QUIET, "receive_ckv on ckv.0 takes a loc and was given a row", NOTHING),
 }
+SELECTION_LOST = ("restore_old_locs", "index_k_stale", "draft_stale")
 
 
 def test_every_switch_is_held_by_a_test():
@@ -50,10 +60,11 @@ def test_what_each_instrument_says(name):
     out = told(name, "below")
     assert out.verdict == ("silent corruption" if out.wrong else "right") and out.first_outside is None
     assert wrong in (None, bool(out.wrong)) and alarm in (None, out.monitor.alarm)
+    assert out.metrics.selection_lost == ("selection" in out.signs) == (name in SELECTION_LOST)
     for mode, said in (("typed", typed), ("strict", strict)):
         out = told(name, "above", **{mode: True})
         assert (out.verdict == "refused") == bool(said) and said in out.why
-        assert not said or isinstance(out.error, SpaceError if mode == "typed" else IndexError)
+        assert not said or isinstance(out.error, SpaceError if mode == "typed" else (IndexError, DoubleFree))
 
 
 @pytest.mark.slow

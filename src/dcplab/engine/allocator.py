@@ -15,17 +15,23 @@ from dcplab.engine import index_spaces
 from dcplab.engine.space_tags import Space, tag
 
 
+class DoubleFree(ValueError):
+    """A page that nobody holds was freed."""
+
+
 class PagedAllocator:
     """Issues allocator pages 1 .. ``size // page_size``; page 0 is never issued, for padding tokens may write there.
 
     Freed pages come back first (last freed, first issued), so the watermark rises only while low pages stay held. With
     ``need_sort``, as on the prefill and decode nodes of a disaggregated server, they wait, and join the free ones in ascending
     order when these run short: then every page is issued once before any comes back, and traffic alone raises the watermark.
-    A page has a count of holders, requests and the prefix cache alike, and is free again when the last one lets go.
+    A page has a count of holders, requests and the prefix cache alike, and is free again when the last one lets go. Not
+    ``counted``, it is a free list that takes what it is given, a page that is in it already too.
     """
 
-    def __init__(self, size: int, page_size: int, dcp_size: int, need_sort: bool = False):
+    def __init__(self, size: int, page_size: int, dcp_size: int, need_sort: bool = False, counted: bool = True):
         self.size, self.page_size, self.dcp_size, self.need_sort = size, page_size, dcp_size, need_sort
+        self.counted = counted
         self.width = index_spaces.widened_page(page_size, dcp_size)
         self.pages = size // page_size
         self._free = list(range(self.pages, 0, -1))  # issued from the end
@@ -61,17 +67,17 @@ class PagedAllocator:
     def hold(self, pages: Sequence[int]) -> None:
         """One more holder for each of these pages."""
         for page in pages:
-            if not self._holders[page]:
+            if self.counted and not self._holders[page]:
                 raise ValueError(f"Allocator page {page} is free and cannot be held.")
             self._holders[page] += 1
 
     def release(self, pages: Sequence[int]) -> None:
-        """One holder fewer; a page with none left is freed. Twice is an error: it would issue one page to two requests."""
+        """One holder fewer; a page with none left is freed. DoubleFree for one that is: it would be issued to two requests."""
         freed = []
         for page in pages:
-            if not self._holders[page]:
-                raise ValueError(f"Allocator page {page} is free already.")
-            self._holders[page] -= 1
+            if self.counted and not self._holders[page]:
+                raise DoubleFree(f"Allocator page {page} is free already.")
+            self._holders[page] = max(0, self._holders[page] - 1)
             if not self._holders[page]:
                 freed.append(page)
         (self._staged if self.need_sort else self._free).extend(sorted(freed, reverse=True))

@@ -8,7 +8,7 @@ for SGLang's ``KVCacheConfigurator`` (``loc_space_scale``, ``pool_page_size``, `
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -43,6 +43,8 @@ class ServerConfig:
     draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
     prefix_cache: bool = True
     need_sort: bool = False  # the allocator of a prefill or decode node: see `PagedAllocator`
+    host_tokens: int | None = None  # tokens of retracted requests that the host has room for; None: no bound
+    prefill_dcp: int = 0  # ranks of a prefill node from which each prompt's KV comes; 0: prompts are extended here
     budget: int = 0  # bytes of a rank's pools, from which the size is planned; 0: the size is as given, and fits
     workspace: int = 0  # rows of the ragged workspace; 0: see `workspace_rows`
     dtype: torch.dtype = torch.bfloat16
@@ -77,6 +79,10 @@ class ServerConfig:
             value = getattr(self, name)
             if value < 1:
                 raise CourseError(f"{name} must be at least 1, not {value}.")
+        if self.host_tokens is not None and self.host_tokens < 0:
+            raise CourseError(f"A host holds 0 tokens or more, not {self.host_tokens}; None is no bound.")
+        if self.prefill_dcp < 0:
+            raise CourseError(f"A prefill node has 1 rank or more (0: there is none), not {self.prefill_dcp}.")
         if self.size < self.page_size:
             raise CourseError(f"A pool of {self.size} rows does not hold one page of {self.page_size}.")
         if self.context_len > self.pages * self.width:
@@ -90,6 +96,15 @@ class ServerConfig:
             raise CourseError(f"With a witness there are 2 heads and 3 index heads, not {self.heads} and {self.index_heads}.")
         if not 0 <= self.draft_tokens <= 16:
             raise CourseError(f"A draft proposes 0 to 16 tokens a step, not {self.draft_tokens}.")
+
+
+def prefill_node(config: ServerConfig) -> ServerConfig:
+    """The node that a server with ``prefill_dcp`` gets its prompts from: the same model and pages, ranks of its own, and room
+    for one longest request at a time."""
+    width = index_spaces.widened_page(config.page_size, config.prefill_dcp)
+    size = (-(-(config.longest + 1) // width) + 1) * config.page_size
+    alone = replace(config, prefill_dcp=0, mixed=False, budget=0, host_tokens=None)
+    return replace(alone, dcp_size=config.prefill_dcp, size=size, context_len=0, need_sort=True)
 
 
 def loc_space_scale(is_draft_worker: bool, dcp_size: int) -> int:
@@ -190,7 +205,7 @@ def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
 # The switches that give c-KV or the workspace an index of another space, or of another rank.
 RAW = frozenset(
     "ckv_write read extend retract mixed prefix_stride decode_raw fp8_write ranks_rotated positions_as_rows".split()
-)
+).union({"transfer_raw"})
 
 
 def trusted(config: ServerConfig, defects: Set[str] = frozenset()) -> frozenset[str]:
@@ -235,7 +250,8 @@ def gpu_bytes(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
     # Prefix shards, the same gathered, and put together; index keys; a dozen int64 of each token; logits and their top-k.
     step = steps * (3 * row + INDEX_BYTES + 12 * 8) + (3 << 30)
     step += (config.dcp_size + 3) * config.chunk * config.heads * WIDTH * 4  # queries, and every rank's output
-    return config.dcp_size * (arena + kept) + table + step + (1 << 30)
+    node = gpu_bytes(prefill_node(config)) if config.prefill_dcp else 0
+    return config.dcp_size * (arena + kept) + table + step + (1 << 30) + node
 
 
 def bytes_per_row(config: ServerConfig, defects: Set[str] = frozenset()) -> int:

@@ -26,6 +26,7 @@ class Defect:
     source: str
     reachable: Callable[[ServerConfig], ServerConfig] = lambda config: config
     level: str = "above"
+    retracts: bool = False  # shows in a retraction: the story forces one
 
 
 def _mixed(config: ServerConfig) -> ServerConfig:
@@ -45,6 +46,20 @@ def _drafting(config: ServerConfig) -> ServerConfig:
 def _few_keys(config: ServerConfig) -> ServerConfig:
     """So few keys are selected that a rank may own none of them, and that not every key is."""
     return replace(config, topk=8)
+
+
+def _decode_node(config: ServerConfig) -> ServerConfig:
+    """A node where freed pages wait, so that a retracted request comes back to other locs."""
+    return replace(config, need_sort=True)
+
+
+def _drafting_decode_node(config: ServerConfig) -> ServerConfig:
+    return _decode_node(_drafting(config))
+
+
+def _fed_by_one_rank(config: ServerConfig) -> ServerConfig:
+    """A decode node whose prompts come from a prefill node without DCP."""
+    return replace(_decode_node(config), prefill_dcp=config.prefill_dcp or 1)
 
 
 def _budgeted(config: ServerConfig) -> ServerConfig:
@@ -74,7 +89,7 @@ ALL = (
         "full",
     ),
     Defect("oob_bound", "the check before the c-KV write holds locs against rows, C + P", "mended by #33432"),
-    Defect("retract", "backup and restore of a retracted request use locs as rows", "#38645; mended by #39487"),
+    Defect("retract", "backup and restore of a retracted request use locs as rows", "#38645; mended by #39487", retracts=True),
     Defect(
         "prefix_stride",
         "a rank takes every D-th loc of all prefixes in one line: right only where each prefix is a multiple of D long",
@@ -127,6 +142,59 @@ ALL = (
         "after TensorRT-LLM#18259, where a batch's rows of the block table were rotated against their lengths",
     ),
     Defect("positions_as_rows", "positions are read as rows of c-KV, on every rank", "vllm#54541"),
+    Defect(
+        "retract_stride",
+        "backup and restore take every D-th loc of each chunk, where a chunk need not begin at owner 0",
+        "#39487: maybe_dcp_kernel_indices without its assert, used on chunks",
+        _decode_node,
+        retracts=True,
+    ),
+    Defect(
+        "resolved_twice",
+        "backup and restore translate by D where the span is 1 too: the draft's ids are divided, and it uses them undivided",
+        "#39487: what _write_loc_dcp_span prevents",
+        _drafting_decode_node,
+        retracts=True,
+    ),
+    Defect(
+        "restore_old_locs",
+        "a restore writes to the locs of before: the request reads what its new pages held",
+        "#39487: backup and restore translate independently",
+        _decode_node,
+        retracts=True,
+    ),
+    Defect(
+        "index_k_stale",
+        "a restore brings c-KV back and not index-K: rows are right, and others are chosen",
+        "after #39487, whose pool has no index-K",
+        _decode_node,
+        retracts=True,
+    ),
+    Defect(
+        "draft_stale",
+        "a restore brings the target's caches back and not the draft's",
+        "after #39487; upstream's tests of the backup have a draft's case",
+        _drafting_decode_node,
+        retracts=True,
+    ),
+    Defect(
+        "free_mid_page",
+        "a request is freed in two segments, prompt and answer: the page that the cut goes through is freed twice",
+        "mended by #38941",
+        level="full",
+    ),
+    Defect(
+        "transfer_raw",
+        "KV from a prefill node is written at row = loc, on every rank",
+        "after #32837, a transfer between two layouts",
+        _fed_by_one_rank,
+    ),
+    Defect(
+        "transfer_twice",
+        "KV from a prefill node comes with rows, and the receiver keeps and divides these once more",
+        "after #32837, a transfer between two layouts",
+        _fed_by_one_rank,
+    ),
 )
 NAMES = tuple(d.name for d in ALL)
 BY_NAME = {d.name: d for d in ALL}

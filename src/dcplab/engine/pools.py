@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import index_spaces, ops
+from dcplab.engine import host, index_spaces, ops, public_cases
 from dcplab.engine.arena import Arena
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.space_tags import Space, tag
+from dcplab.engine.space_tags import Space, space_of, tag
 from dcplab.engine.watcher import Watcher
 
 
@@ -22,42 +22,65 @@ class DeviceAssert(RuntimeError):
     """torch checks the indices of its own gathers on the device; one outside kills the server."""
 
 
+class CountMismatch(DeviceAssert, ValueError):
+    """Backup and restore made different numbers of rows of a request's locs."""
+
+
 @dataclass(frozen=True)
 class CkvPool:
-    """c-KV of one layer on one rank. ``dcp_localized_writes``: whether its writer keeps this rank's locs and divides them."""
+    """c-KV of one layer on one rank. ``dcp_localized_writes``: whether its writer keeps this rank's locs and divides them.
+
+    ``defects``: switches of retraction (`defects.py`); ``dcp_size``: D, whatever the pool's own span is.
+    """
 
     name: str
     arena: Arena
     watcher: Watcher
     rank: int
     dcp_span: int
-    raw: bool = False  # the defect: locs used as rows by backup and restore
+    dcp_size: int
+    defects: frozenset[str] = frozenset()
 
     @property
     def dcp_localized_writes(self) -> bool:
         return self.dcp_span > 1
 
+    @property
+    def replicated(self) -> bool:
+        """The draft's: every loc on every rank, whatever D is."""
+        return self.name == "draft.ckv"
+
     def rows(self, locs: torch.Tensor) -> torch.Tensor:
         """Locs of a request, in position order -> the rows this rank holds of them, in the same order."""
         self.watcher.expect(locs, Space.LOC, f"rows of {self.name}")
-        if self.raw or self.dcp_span == 1:
+        span = self.dcp_size if "resolved_twice" in self.defects else self.dcp_span
+        if span == 1 or ("retract" in self.defects and self.dcp_localized_writes):
             return locs
-        rows = index_spaces.localize(locs, self.rank, self.dcp_span)
+        if "retract_stride" in self.defects:
+            return tag(public_cases.strided_chunks(locs, self.rank, span), Space.ROW, self.rank)
+        rows = index_spaces.localize(locs, self.rank, span)
         return tag(rows[rows >= 0], Space.ROW, self.rank)
 
     def backup(self, locs: torch.Tensor) -> torch.Tensor:
-        """A copy on the host of what this rank holds of ``locs``."""
-        rows = self._checked(self.rows(locs), "get_cpu_copy", False, None)
-        return ops.gather_rows(self.arena.view(self.name), rows).cpu()
+        """A copy on the host of what this rank holds of ``locs``; see `host.to_host`."""
+        return host.to_host(self.gather(self.rows(locs), "get_cpu_copy"))
 
     def restore(self, saved: torch.Tensor, locs: torch.Tensor) -> None:
-        """Put ``saved`` at the rows of other locs, new ones, in the same order. ValueError if the counts differ."""
+        """Put ``saved`` at the rows of other locs, new ones, in the same order. CountMismatch if the counts differ."""
         rows = self.rows(locs)
         if len(rows) != len(saved):
-            raise ValueError(f"{len(saved)} rows were saved and there is place for {len(rows)}.")
-        held = locs[(locs % self.dcp_span) == self.rank] if self.dcp_span > 1 and not self.raw else locs
-        rows = self._checked(rows, "load_cpu_copy", True, held)
-        ops.scatter_rows(self.arena.view(self.name), saved.to(self.arena.bytes.device), rows)
+            raise CountMismatch(f"{len(saved)} rows were saved and there is place for {len(rows)}.")
+        self.scatter(rows, host.to_device(saved, self.arena.bytes.device), "load_cpu_copy")
+
+    def gather(self, rows: torch.Tensor, op: str) -> torch.Tensor:
+        """What lies at ``rows [n]``: ``[n, V]`` on the device. ``op`` names the access."""
+        return ops.gather_rows(self.arena.view(self.name), self._checked(rows, op, False, None))
+
+    def scatter(self, rows: torch.Tensor, values: torch.Tensor, op: str) -> None:
+        """Write ``values [n, V]`` to ``rows [n]``."""
+        are_locs = space_of(rows) is Space.LOC or not self.dcp_localized_writes
+        tagged = rows if are_locs else index_spaces.globalize(rows, self.rank, self.dcp_span)
+        ops.scatter_rows(self.arena.view(self.name), values, self._checked(rows, op, True, tagged))
 
     def _checked(self, rows: torch.Tensor, op: str, write: bool, locs: torch.Tensor | None) -> torch.Tensor:
         self.watcher.use(self.arena, self.rank, self.name, rows, op, write, locs)
@@ -83,12 +106,14 @@ class IndexKCache:
         return self.arena.buffers[self.name].slots
 
     def backup(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Copies on the host of the keys ``[n, 128]`` fp8 and scales ``[n]`` at ``locs``."""
         safe = self.watcher.use(self.arena, self.rank, self.name, locs, "read_index_k", False)
         keys, scales = ops.read_index_k(self.arena.window(self.name), safe, self.page_size)
-        return keys.cpu(), scales.cpu()
+        return host.to_host(keys), host.to_host(scales)
 
     def restore(self, saved: tuple[torch.Tensor, torch.Tensor], locs: torch.Tensor) -> None:
-        keys, scales = (part.to(self.arena.bytes.device) for part in saved)
+        """Put saved keys and scales at other locs, in the same order."""
+        keys, scales = (host.to_device(part, self.arena.bytes.device) for part in saved)
         safe = self.watcher.use(self.arena, self.rank, self.name, locs, "write_index_k", True, locs)
         ops.write_index_k(self.arena.window(self.name), keys, scales, safe, self.page_size)
 
@@ -106,11 +131,15 @@ class Saved:
 @dataclass(frozen=True)
 class HybridPool:
     """Everything one rank stores. The wrapper forwards what its inner pools know, and nothing of it can be set from outside:
-    a value copied at construction goes stale, a parameter not passed on falls back to a default (both happened)."""
+    a value copied at construction goes stale, a parameter not passed on falls back to a default (both happened).
+
+    ``forgets``: names of the pools that a restore leaves out, a defect.
+    """
 
     ckv: tuple[CkvPool, ...]
     index_k: tuple[IndexKCache, ...]
-    state: torch.Tensor  # [max_requests + 1, 128], recurrent state: by req_pool_idx, never translated
+    state: torch.Tensor  # [max_requests + 1, 128], recurrent state: by req_pool_idx, its own id, never translated
+    forgets: frozenset[str] = frozenset()
 
     @property
     def dcp_localized_writes(self) -> bool:
@@ -122,21 +151,54 @@ class HybridPool:
 
     def backup(self, locs: torch.Tensor, req_pool_idx: int) -> Saved:
         """All that a retracted request loses with its locs: c-KV and index-K of every layer, draft included, and its state."""
-        return Saved([p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], self.state[req_pool_idx].cpu())
+        state = host.to_host(self.state[req_pool_idx])
+        return Saved([p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], state)
 
     def restore(self, saved: Saved, locs: torch.Tensor, req_pool_idx: int) -> None:
+        """Put everything back: what locs address at ``locs``, new ones, and the state at the request's new id."""
         for pool, rows in zip(self.ckv, saved.ckv, strict=True):
-            pool.restore(rows, locs)
+            if pool.name not in self.forgets:
+                pool.restore(rows, locs)
         for cache, keys in zip(self.index_k, saved.index_k, strict=True):
-            cache.restore(keys, locs)
-        self.state[req_pool_idx] = saved.state.to(self.state.device)
+            if cache.name not in self.forgets:
+                cache.restore(keys, locs)
+        self.state[req_pool_idx] = host.to_device(saved.state, self.state.device)
+
+    def chosen_again(self, saved: Saved, locs: torch.Tensor, topk: int) -> tuple[int, int]:
+        """How many positions a top-k over the saved index keys chooses, of all layers and the draft, and how many of these it
+        chooses from the keys that now lie at ``locs``. All of them, unless index-K did not come back."""
+        host.wait(self.state.device)
+        chosen = again = 0
+        for cache, keys in zip(self.index_k, saved.index_k, strict=True):
+            before, after = _top(keys, topk), _top(cache.backup(locs), topk)
+            chosen, again = chosen + len(before), again + len(before & after)
+        return chosen, again
 
 
-def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, raw_retraction: bool) -> HybridPool:
+def _top(keys_and_scales: tuple[torch.Tensor, torch.Tensor], topk: int) -> set[int]:
+    """Positions that one fixed query chooses: of the relu of two dot products, scaled."""
+    keys, scales = keys_and_scales
+    host.wait(keys.device)
+    query = torch.arange(2 * keys.shape[1]).view(-1, 2).mul(2654435761).remainder(1009).sub(504).float()
+    scores = torch.relu(keys.float() @ query).sum(1) * scales
+    return set(torch.topk(scores, min(topk, len(scores))).indices.tolist())
+
+
+FORGETS = {"index_k_stale": ("index_k.",), "draft_stale": ("draft.",)}  # switch -> how the names of those pools begin
+
+
+def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, defects: frozenset[str] = frozenset()) -> HybridPool:
     """The pools of one rank over its arena: the target's layers, and the draft's behind them where there is one."""
-    ckv = [CkvPool(f"ckv.{i}", arena, watcher, rank, config.dcp_size, raw_retraction) for i in range(config.layers)]
+
+    def ckv_pool(name: str, span: int) -> CkvPool:
+        return CkvPool(name, arena, watcher, rank, span, config.dcp_size, defects)
+
+    ckv = [ckv_pool(f"ckv.{i}", config.dcp_size) for i in range(config.layers)]
     index_k = [IndexKCache(f"index_k.{i}", arena, watcher, rank, config.page_size) for i in range(config.layers)]
     if config.draft_tokens:
-        ckv.append(CkvPool("draft.ckv", arena, watcher, rank, 1))
+        ckv.append(ckv_pool("draft.ckv", 1))
         index_k.append(IndexKCache("draft.index_k", arena, watcher, rank, config.page_size))
-    return HybridPool(tuple(ckv), tuple(index_k), arena.view("conv_state"))
+    beginnings = tuple(b for switch, names in FORGETS.items() if switch in defects for b in names)
+    names = [p.name for p in ckv] + [c.name for c in index_k]
+    forgets = frozenset(name for name in names if name.startswith(beginnings))
+    return HybridPool(tuple(ckv), tuple(index_k), arena.view("conv_state"), forgets)

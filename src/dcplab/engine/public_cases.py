@@ -5,6 +5,8 @@ Pure functions on tensors. `defects.py` says what each switch does and where it 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 LOG2_E = 1.4426950408889634
@@ -23,6 +25,28 @@ def strided_prefix(flat_locs: torch.Tensor, there: torch.Tensor, rank: int, dcp_
     n = min(len(slots), len(taken))
     rows[slots[:n]] = taken[:n]
     return rows
+
+
+def strided_chunks(locs: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
+    """This rank's rows of a request's locs ``[n]``. They are taken in chunks of 4 D + 1, as copies to the host are, and of each
+    chunk every D-th loc from ``rank`` on, divided.
+
+    Right where a chunk begins at owner 0. The second begins at owner 1: there rank D - 1 misses a row, and takes one too late.
+    """
+    taken = [chunk[rank::dcp_size] // dcp_size for chunk in locs.split(4 * dcp_size + 1)]
+    return torch.cat(taken)
+
+
+def cut_pages(pages: Sequence[int], cut: int, width: int) -> list[int]:
+    """The pages of two segments of a request, positions before ``cut`` and from ``cut`` on, one after the other. A page of
+    ``width`` positions that the cut goes through is in both."""
+    return [*pages[: -(-cut // width)], *pages[cut // width :]]
+
+
+def divided_again(rows: torch.Tensor, rank: int, dcp_size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows ``[n]`` taken for locs by who receives them: the places of those that ``rank`` keeps, and what it makes of them."""
+    kept = (rows % dcp_size == rank).nonzero().flatten()
+    return kept, rows[kept] // dcp_size
 
 
 def half_page_locs(page_table: torch.Tensor, page_size: int) -> torch.Tensor:

@@ -26,6 +26,7 @@ class Request:
     cached: int = 0  # positions found in the prefix cache at admission
     req_pool_idx: int | None = None
     saved: list[Saved] = field(default_factory=list)  # what a retraction put on the host, for each hosted rank
+    left_pages: list[int] = field(default_factory=list)  # the pages it held when it was retracted last
     finished: bool = False
 
     @property

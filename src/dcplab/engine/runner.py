@@ -37,6 +37,10 @@ class Metrics:
     decoded: int = 0
     cached: int = 0
     retractions: int = 0
+    recomputed: int = 0  # of these, requests that the host had no room for
+    chosen: int = 0  # positions that a top-k chose from index keys before retractions (`HybridPool.chosen_again`)
+    chosen_again: int = 0  # those of them that it chose after the restore
+    received: int = 0  # tokens whose KV came from a prefill node
     evicted: int = 0
     proposed: int = 0
     accepted: int = 0
@@ -47,6 +51,11 @@ class Metrics:
     def draft_dead(self) -> bool:
         """Tokens were proposed and none was accepted: no answer shows it, each only takes as many steps as without a draft."""
         return self.proposed > 0 and self.accepted == 0
+
+    @property
+    def selection_lost(self) -> bool:
+        """After a restore top-k chooses other positions: index-K did not come back, whatever c-KV did."""
+        return self.chosen_again < self.chosen
 
 
 class Runner:
@@ -68,7 +77,7 @@ class Runner:
         self.device = comm.device
         specs, tail = configurator.specs(config, defects), configurator.tail_bytes(config)
         self.workers = [Worker(rank, Arena(specs, self.device, tail=tail)) for rank in comm.ranks]
-        self.pools = [pools.build(config, w.arena, watcher, w.rank, "retract" in defects) for w in self.workers]
+        self.pools = [pools.build(config, w.arena, watcher, w.rank, defects) for w in self.workers]
         target, draft = Model(config, config.layers, words, self.device), Model(config, 1, words, self.device, salt=1)
         common = (comm, watcher, defects, req_to_token)
         self.shared = Shared(config, target, *common, monitoring=watcher.on, captured=[] if capture else None)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from dcplab.engine import defects as switches
 from dcplab.engine import tokenizer
+from dcplab.engine.allocator import DoubleFree
 from dcplab.engine.arena import Damage
 from dcplab.engine.backend import CapacityAlarm, Monitor
 from dcplab.engine.configurator import ServerConfig
@@ -28,8 +29,9 @@ LEVELS = ("below", "above", "full")
 RATIO = {"below": 0.95, "above": 1.4}  # the watermark the long requests leave, in rows of one rank's c-KV
 VERDICTS = ("right", "silent corruption", "alarm", "crash", "refused")
 # A wrong answer; a check, a crash or a refusal that ended the server; and what only a monitor tells: keys or LSEs of ranks that
-# share too much, ranks that disagree on a token, a draft of which nothing is accepted, a changed canary.
-SIGNS = ("answer", "alarm", "crash", "refused", "sharding", "ranks", "draft", "canary")
+# share too much, ranks that disagree on a token, a draft of which nothing is accepted, a changed canary, a top-k that chooses
+# otherwise after a restore.
+SIGNS = ("answer", "alarm", "crash", "refused", "sharding", "ranks", "draft", "canary", "selection")
 
 Progress = Callable[[str, Engine], None]
 
@@ -81,6 +83,7 @@ class Outcome:
             "ranks": self.metrics.diverged,
             "draft": self.metrics.draft_dead,
             "canary": self.canaries,
+            "selection": self.metrics.selection_lost,
         }
         return tuple(sign for sign in SIGNS if seen.get(sign))
 
@@ -184,7 +187,7 @@ def story(
     check_room(like or engine.config, level)
     start, out = time.perf_counter(), Outcome()
     three = asked(engine.config.width, engine.config.topk, salt)
-    force = "retract" in engine.defects if retract is None else retract
+    force = any(switches.BY_NAME[d].retracts for d in engine.defects) if retract is None else retract
     try:
         _act(engine, "fresh", three, out, progress)
         long = documents(engine, level, salt, like)
@@ -198,7 +201,7 @@ def story(
         out.verdict, out.why, out.error = "crash", str(error), error
     except CapacityAlarm as error:
         out.verdict, out.why, out.error = "alarm", str(error), error
-    except (SpaceError, IndexError) as error:  # typed or strict mode
+    except (SpaceError, IndexError, DoubleFree) as error:  # typed or strict mode
         out.verdict, out.why, out.error = "refused", str(error), error
     else:
         out.verdict = "silent corruption" if out.wrong else "right"

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from dcplab.engine import backend, configurator, pools
+from dcplab.engine import backend, configurator, pools, public_cases, transfer
 from dcplab.engine.allocator import PagedAllocator, PrefixCache
 from dcplab.engine.backend import Paths
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.host import HostPool
 from dcplab.engine.request import ReqToTokenPool, Request, Span
 from dcplab.engine.runner import Metrics, Runner, ServerCrash
 from dcplab.engine.space_tags import ExtentError, Space, tag
@@ -81,7 +82,8 @@ class Engine:
         self.comm = comm or Local(config.dcp_size)
         self.device = self.comm.device
         self.tokenizer = tokenizer or Tokenizer()
-        self.allocator = PagedAllocator(config.size, config.page_size, config.dcp_size, config.need_sort)
+        counted = strict or "free_mid_page" not in self.defects
+        self.allocator = PagedAllocator(config.size, config.page_size, config.dcp_size, config.need_sort, counted)
         self.cache = PrefixCache(self.allocator)
         self.req_to_token_pool = ReqToTokenPool(config.max_requests, config.longest, config.width, self.device)
         short = configurator.short(config, self.defects)
@@ -95,6 +97,11 @@ class Engine:
         given = (self.watcher, self.allocator, self.req_to_token_pool.req_to_token, self.tokenizer.words, self.metrics, capture)
         self.runner = Runner(config, self.defects, self.comm, *given)
         self.workers, self.pools, self.shared = self.runner.workers, self.runner.pools, self.runner.shared
+        self.host = HostPool(config.host_tokens)
+        self.prefill: Engine | None = None  # the node that prompts come from, where there is one
+        if config.prefill_dcp:
+            node, ranks = configurator.prefill_node(config), Local(config.prefill_dcp, self.device)
+            self.prefill = Engine(node, comm=ranks, watch=watch, typed=typed, strict=strict, tokenizer=self.tokenizer)
         self.waiting: deque[Request] = deque()
         self.retracted: deque[Request] = deque()
         self.running: list[Request] = []
@@ -229,6 +236,37 @@ class Engine:
             # The state as it was after the prefix: the convolution remembers one word.
             self.runner.remember(request.req_pool_idx, request.tokens[request.stored - 1] if request.stored else None)
             self.running.append(request)
+            if self.prefill:
+                self._receive(request)
+
+    def _receive(self, request: Request) -> None:
+        """A started request's KV and first token from the prefill node, which computes them now; from there on it decodes."""
+        assert self.prefill
+        self.watcher.phase = "receive"
+        sent = self.prefill.compute(request.tokens)
+        end = len(request.tokens)
+        old, new = self.prefill.allocator.locs(sent.pages, request.stored, end), self._place(request, request.stored, end)
+        ids = sent.held_req_pool_idx, request.held_req_pool_idx
+        transfer.move((self.prefill.pools, old, ids[0]), (self.pools, new, ids[1]), self.defects)
+        self.metrics.received += end - request.stored
+        self.metrics.largest_loc = max(self.metrics.largest_loc, int(new.max()))
+        self.metrics.decoded += 1
+        request.stored = end
+        request.tokens.append(sent.output[0])
+        self.prefill.drop(sent)
+
+    def compute(self, tokens: Sequence[int]) -> Request:
+        """Store ``tokens`` and compute one more, and keep the request as it is, for `drop` to end."""
+        request = self.submit(tokens, 2)
+        while not request.output:
+            self.step()
+        return request
+
+    def drop(self, request: Request) -> None:
+        """End a running request before it is done. Its whole pages go to the prefix cache, as a finished one's."""
+        if self.config.prefix_cache:
+            self.cache.insert(request.tokens[: request.stored], request.pages)
+        self._leave(request)
 
     def _room(self, count: int) -> bool:
         """Return True if ``count`` pages are free, evicting cached prefixes if that helps."""
@@ -323,7 +361,10 @@ class Engine:
         return done
 
     def _leave(self, request: Request) -> None:
-        self.allocator.release(request.pages)
+        pages = request.pages
+        if "free_mid_page" in self.defects:
+            pages = public_cases.cut_pages(pages, request.prompt_len, self.config.width)
+        self.allocator.release(pages)
         self.req_to_token_pool.free(request.held_req_pool_idx)
         self.running.remove(request)
         request.pages, request.req_pool_idx = [], None
@@ -331,14 +372,30 @@ class Engine:
     # Retraction.
 
     def retract(self, request: Request) -> None:
-        """Take a decoding request off the device: its share of every pool to the host, its pages free."""
+        """Take a decoding request off the device: its share of every pool to the host, its pages free.
+
+        Where the host pool has no room for it, its KV is dropped: the request waits in front of those that never ran, and its
+        tokens are computed anew. CourseError for one that is too long for that.
+        """
+        self.metrics.retractions += 1
+        if not self.host.reserve(request.name, request.stored):
+            self._forget(request)
+            return
         self.watcher.phase = "retract"
         locs = self._locs_on_device(request)
         with self._mortal():
             request.saved = [pool.backup(locs, request.held_req_pool_idx) for pool in self.pools]
+        request.left_pages = list(request.pages)
         self._leave(request)
         self.retracted.appendleft(request)
-        self.metrics.retractions += 1
+
+    def _forget(self, request: Request) -> None:
+        if len(request.tokens) > self.config.workspace_rows - self.config.max_requests:
+            raise CourseError(f"{self.host.said[-1]} {request.name} has outgrown the workspace and cannot be computed anew.")
+        self._leave(request)
+        request.stored = 0
+        self.waiting.appendleft(request)
+        self.metrics.recomputed += 1
 
     def _resume(self, request: Request) -> None:
         """New pages, hence new locs; backup and restore translate them independently."""
@@ -346,14 +403,24 @@ class Engine:
         self.allocator.grow(request.pages, request.stored + 1)
         request.req_pool_idx = self.req_to_token_pool.alloc()
         self._place(request, 0, request.stored)
-        locs = self._locs_on_device(request)
+        locs = to = self._locs_on_device(request)
+        if "restore_old_locs" in self.defects:
+            to = self._locs_of(request.left_pages, request.stored)
         for pool, saved in zip(self.pools, request.saved, strict=True):
-            pool.restore(saved, locs, request.held_req_pool_idx)
+            pool.restore(saved, to, request.held_req_pool_idx)
+            if self.watcher.on:
+                chosen, again = pool.chosen_again(saved, locs, self.config.topk)
+                self.metrics.chosen += chosen
+                self.metrics.chosen_again += again
+        self.host.give_back(request.stored)
         request.saved = []
         self.running.append(request)
 
     def _locs_on_device(self, request: Request) -> torch.Tensor:
-        return tag(self.allocator.locs(request.pages, 0, request.stored).to(self.device), Space.LOC)
+        return self._locs_of(request.pages, request.stored)
+
+    def _locs_of(self, pages: Sequence[int], count: int) -> torch.Tensor:
+        return tag(self.allocator.locs(pages, 0, count).to(self.device), Space.LOC)
 
     def _forward(self, mode: backend.ForwardMode, spans: Sequence[Span], tokens: Sequence[Sequence[int]]) -> list[int]:
         return self.runner.forward(mode, spans, tokens, self.paths)

@@ -1,0 +1,92 @@
+"""A request's KV from one node to another: the prefill node has its own number of ranks, its own pages and locs.
+
+Each side translates its own locs, once: the sender finds a position's rank and row by its locs and its D, the receiver by its
+own. What is addressed by loc (index-K, the draft's pools) is read at the sender's locs and written at the receiver's, on every
+rank. The recurrent state goes from one req_pool_idx to the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from dcplab.engine import index_spaces, public_cases
+from dcplab.engine.pools import CkvPool, HybridPool
+from dcplab.engine.space_tags import Space, tag
+
+# A node's hosted pools, a request's locs there in position order ``[n]`` (int64), and its req_pool_idx.
+End = tuple[Sequence[HybridPool], torch.Tensor, int]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows that go from a rank of the sender to one of the receiver: ``src_rows [k]`` land at ``dst_rows [k]``, in order."""
+
+    src_rank: int
+    src_rows: torch.Tensor
+    dst_rank: int
+    dst_rows: torch.Tensor
+
+
+def relayout(src_locs: torch.Tensor, src_dcp: int, dst_locs: torch.Tensor, dst_dcp: int) -> list[Piece]:
+    """Locs of the same positions on two nodes ``[n]``, with D and D' ranks -> the pieces that move, sender by sender.
+
+    No piece is empty. The runs may begin anywhere. ValueError if they differ in length.
+    """
+    if src_locs.shape != dst_locs.shape:
+        raise ValueError(f"{src_locs.numel()} locs are sent and {dst_locs.numel()} receive.")
+    pieces = []
+    for src_rank in range(src_dcp):
+        src_rows = index_spaces.localize(src_locs, src_rank, src_dcp)
+        for dst_rank in range(dst_dcp):
+            dst_rows = index_spaces.localize(dst_locs, dst_rank, dst_dcp)
+            both = (src_rows >= 0) & (dst_rows >= 0)
+            if bool(both.any()):
+                src, dst = tag(src_rows[both], Space.ROW, src_rank), tag(dst_rows[both], Space.ROW, dst_rank)
+                pieces.append(Piece(src_rank, src, dst_rank, dst))
+    return pieces
+
+
+def move(sender: End, receiver: End, defects: frozenset[str] = frozenset()) -> None:
+    """Copy all that a request has stored at the sender's locs to the receiver's. The sender hosts all of its ranks."""
+    (src, src_locs, src_idx), (dst, dst_locs, dst_idx) = sender, receiver
+    device = dst[0].state.device
+    src_locs, dst_locs = (tag(locs.to(device), Space.LOC) for locs in (src_locs, dst_locs))
+    spans = src[0].ckv[0].dcp_span, dst[0].ckv[0].dcp_span
+    pieces = relayout(src_locs, spans[0], dst_locs, spans[1])
+    for layer in range(len(src[0].ckv)):
+        for pool in dst:
+            to = pool.ckv[layer]
+            if to.replicated:
+                to.scatter(dst_locs, src[0].ckv[layer].gather(src_locs, "send_ckv"), "receive_ckv")
+            elif "transfer_raw" in defects:
+                _raw([p.ckv[layer] for p in src], src_locs, to, dst_locs)
+            else:
+                for piece in (p for p in pieces if p.dst_rank == to.rank or "transfer_twice" in defects):
+                    _send(src[piece.src_rank].ckv[layer], piece, to, "transfer_twice" in defects)
+    for layer in range(len(src[0].index_k)):
+        keys = src[0].index_k[layer].backup(src_locs)
+        for pool in dst:
+            pool.index_k[layer].restore(keys, dst_locs)
+    for pool in dst:
+        pool.state[dst_idx] = src[0].state[src_idx].to(device)
+
+
+def _send(src: CkvPool, piece: Piece, to: CkvPool, twice: bool) -> None:
+    values, rows = src.gather(piece.src_rows, "send_ckv"), piece.dst_rows
+    if twice:
+        to.watcher.expect(rows, Space.LOC, f"receive_ckv on {to.name}", "what is a row already would be divided twice")
+        kept, again = public_cases.divided_again(rows, to.rank, to.dcp_span)
+        values, rows = values[kept], tag(again, Space.ROW, to.rank)
+    to.scatter(rows, values, "receive_ckv")
+
+
+def _raw(src: Sequence[CkvPool], src_locs: torch.Tensor, to: CkvPool, dst_locs: torch.Tensor) -> None:
+    for pool in src:
+        rows = index_spaces.localize(src_locs, pool.rank, pool.dcp_span)
+        here = rows >= 0
+        to.scatter(
+            tag(dst_locs[here], Space.LOC), pool.gather(tag(rows[here], Space.ROW, pool.rank), "send_ckv"), "receive_ckv"
+        )
