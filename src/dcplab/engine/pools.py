@@ -53,12 +53,12 @@ class CkvPool:
     def rows(self, locs: torch.Tensor) -> torch.Tensor:
         """Locs of a request, in position order -> the rows this rank holds of them, in the same order."""
         self.watcher.expect(locs, Space.LOC, f"rows of {self.name}")
-        span = self.dcp_size if "resolved_twice" in self.defects else self.dcp_span
-        if span == 1 or ("retract" in self.defects and self.dcp_localized_writes):
+        dcp_span = self.dcp_size if "resolved_twice" in self.defects else self.dcp_span
+        if dcp_span == 1 or ("retract" in self.defects and self.dcp_localized_writes):
             return locs
         if "retract_stride" in self.defects:
-            return tag(public_cases.strided_chunks(locs, self.rank, span), Space.ROW, self.rank)
-        rows = index_spaces.localize(locs, self.rank, span)
+            return tag(public_cases.strided_chunks(locs, self.rank, dcp_span), Space.ROW, self.rank)
+        rows = index_spaces.localize(locs, self.rank, dcp_span)
         return tag(rows[rows >= 0], Space.ROW, self.rank)
 
     def backup(self, locs: torch.Tensor) -> torch.Tensor:
@@ -190,8 +190,8 @@ FORGETS = {"index_k_stale": ("index_k.",), "draft_stale": ("draft.",)}  # switch
 def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, defects: frozenset[str] = frozenset()) -> HybridPool:
     """The pools of one rank over its arena: the target's layers, and the draft's behind them where there is one."""
 
-    def ckv_pool(name: str, span: int) -> CkvPool:
-        return CkvPool(name, arena, watcher, rank, span, config.dcp_size, defects)
+    def ckv_pool(name: str, dcp_span: int) -> CkvPool:
+        return CkvPool(name, arena, watcher, rank, dcp_span, config.dcp_size, defects)
 
     ckv = [ckv_pool(f"ckv.{i}", config.dcp_size) for i in range(config.layers)]
     index_k = [IndexKCache(f"index_k.{i}", arena, watcher, rank, config.page_size) for i in range(config.layers)]
