@@ -43,7 +43,7 @@ def test_traffic_alone_passes_the_watermark_where_freed_pages_wait():
 def test_a_full_host_says_so():
     host = HostPool(10)
     assert host.reserve("a", 7) and not host.reserve("b", 4) and host.reserve("c", 3)
-    assert host.said == [
+    assert host.refusals == [
         "The host pool is full: b has 4 tokens stored, and 3 of 10 are free. Its KV is dropped, and its tokens are computed "
         "anew when there is room on the device."
     ]

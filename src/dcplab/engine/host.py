@@ -17,13 +17,13 @@ import torch
 class HostPool:
     """Room on the host for the KV of retracted requests, in tokens. ``tokens`` None: no bound; 0: nothing is kept.
 
-    ``said`` has a sentence for each request that found no room.
+    ``refusals`` has a sentence for each request that found no room.
     """
 
     tokens: int | None = None
     used: int = 0
     highest: int = 0
-    said: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
 
     @property
     def free(self) -> int | None:
@@ -31,10 +31,10 @@ class HostPool:
         return None if self.tokens is None else self.tokens - self.used
 
     def reserve(self, name: str, count: int) -> bool:
-        """Take room for ``count`` tokens of the request called ``name``. False, and a sentence in ``said``, if there is not so
+        """Take room for ``count`` tokens of the request called ``name``. False, and a sentence in ``refusals``, if there is not so
         much."""
         if self.free is not None and count > self.free:
-            self.said.append(
+            self.refusals.append(
                 f"The host pool is full: {name} has {count} tokens stored, and {self.free} of {self.tokens} are free. "
                 "Its KV is dropped, and its tokens are computed anew when there is room on the device."
             )
