@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 01 · One number, five meanings
 #
-# *100 points, about 82 minutes. Nothing here needs a GPU.*
+# *100 points, about 95 minutes. Nothing here needs a GPU.*
 #
 # A server starts. You ask it a question, and the answer is right. It serves long requests for a while. You ask the same
 # question again: no error, no warning, and the answer is wrong. You restart it, and the answer is right again.
@@ -47,8 +47,8 @@ lab.start("01")
 # of the sum of its scores' exponentials.
 #
 # On this way a token is named by a number, and from one line of the picture to the next the number means something
-# else. Four ranks and a top-k of 3 are enough to see it. Parts of the picture come back where a part of the lab is
-# about them.
+# else. Four ranks and a top-k of 3 are enough to see it; kernels take tables of four places, so the last is -1. Parts of
+# the picture come back where a part of the lab is about them.
 
 # %%
 viz.decode_step()
@@ -328,7 +328,7 @@ except (TypeError, IndexError, RuntimeError):
 # %% [markdown]
 # ## 1d · And back
 #
-# *10 points, 5 minutes.*
+# *10 points, 5 minutes. It can wait.*
 #
 # A rank found something in row 2 and wants to tell the others about it. Row 2 means nothing to them; the loc does. Write
 # the way back.
@@ -382,7 +382,7 @@ lab.check("1d")
 # %% [markdown]
 # ## 1e · A page that is wider than a page
 #
-# *10 points, 5 minutes.*
+# *10 points, 6 minutes.*
 #
 # Memory is handed out in pages. A page of a rank's pool has P rows. But when the allocator hands out a page, every rank
 # should get a whole one, or a page would be shared by strangers. So the allocator's page must cover more locs than P.
@@ -438,7 +438,7 @@ lab.check("1e")
 # %% [markdown]
 # ## 1f · Two page tables for one request
 #
-# *15 points, 10 minutes.*
+# *15 points, 13 minutes.*
 #
 # Two caches hold something about each token, and they are stored differently:
 #
@@ -511,7 +511,7 @@ viz.owner_table(dcp_size=2, page_size=4, size=12, selected=25)
 # %% [markdown]
 # ## 1g · From requests to locs
 #
-# *15 points, 10 minutes.*
+# *15 points, 9 minutes. It can wait.*
 #
 # Where do the locs come from? From `req_to_token`, a table with a row for each request that the server can hold: entry
 # `[row, position]` is the loc of that token. A batch is a list of such rows (`req_pool_indices`) and a length for each
@@ -665,7 +665,7 @@ lab.run("1h", torch.tensor([2, 5, 8, 10]), 0, 4, 4)
 # %% [markdown]
 # ## 1i · Name the space
 #
-# *10 points, 12 minutes.*
+# *10 points, 14 minutes.*
 #
 # The skill of this lab, on code that is not yours. Here are eight snippets in the manner of three servers, whose words
 # they use and add to. They are drawn from a number that is yours; nobody else has the same eight.

@@ -3,22 +3,20 @@
 # %% [markdown]
 # # Lab 02 · A legal loc, a buffer too small
 #
-# *100 points, about 75 minutes, and half an hour more if you like. Nothing here needs a GPU; two cells of that half hour show
+# *100 points, about 89 minutes, and half an hour more if you like. Nothing here needs a GPU; two cells of that half hour show
 # more where there is one.*
 #
 # In lab 01 a number was used in the wrong space. In this lab every number is in the right space, and the server crashes all
 # the same.
 #
-# The caches of a server do not all have the same size, though they are all addressed from one table. index-K, the small keys
-# by which sparse attention picks its tokens, is whole on every rank and is read by *loc*. It was built as large as one
-# rank's share of c-KV. So a perfectly legal loc can have no slot. The write happens anyway, and somebody else pays.
+# index-K, the small keys by which sparse attention picks its tokens, is whole on every rank and is read by *loc*. It was built
+# as large as one rank's share of c-KV. So a legal loc can have no slot. The write happens anyway, and somebody else pays.
 #
-# You find out how far locs go, which buffer breaks at which loc, and what each of them must be. On the way you find that the
-# published fix is still 448 slots short, run the test that shows it, and write the kernel that does the writing. You finish
-# with lines of other servers.
+# You find out how far locs go, which buffer breaks at which loc, and how large each must be; that the published fix is still
+# 448 slots short; and you write the kernel that does the writing. You finish with lines of other servers.
 #
 # **Afterwards** you can size a buffer by its readers' indices and test the size where it breaks. **You need** lab 01's
-# 1a, 1b and 1e. **Short of time?** 2f and 2g can wait; no later part uses them.
+# 1a, 1b and 1e. **Short of time?** A part that can wait says so under its heading: no later part uses it.
 
 # %%
 import torch
@@ -42,57 +40,55 @@ lab.recall("02")
 # %% [markdown]
 # ## First, see it happen
 #
-# This is the engine of the course: an allocator, a prefix cache, two ranks with real c-KV and index-K, and a model of two
-# sparse-attention layers that recites, finds and counts. It has one defect here: index-K is as large as one rank's c-KV,
-# C + P = 772 slots. Everything else is right.
+# This is the engine of the course: an allocator, a prefix cache, two ranks, and a model of two sparse-attention layers that
+# recites, finds and counts. It has one defect: index-K is as large as one rank's c-KV, C + P = 772 slots.
 #
 # It gets three questions, then two long requests, then the same questions again. In the tables, *slots* is what a buffer has
-# and *legal* how many indices it must be able to take; a **canary** is a band of known bytes between two buffers, and if it
-# has changed, somebody wrote across a border. First with long requests that stay below loc 772:
+# and *legal* how many it needs; a **canary** is a band of known bytes between two buffers, and if it has changed, somebody
+# wrote across a border. First with long requests that stay below loc 772:
 
 # %%
 replay("below")
 
 # %% [markdown]
-# Now with slightly longer ones.
+# Now with slightly longer ones. Read the last lines first.
 
 # %%
 above = replay("above")
 print(above)
 
 # %% [markdown]
-# Read the last lines. The long requests got locs past 771. Layer 0's index-K has no such slots, so their keys were written
-# where layer 1's index-K begins: over the keys of the questions, which the prefix cache still holds. Asked again, layer 1
-# looks for its tokens with a stranger's keys and finds the wrong ones. Nothing raised an error.
+# The long requests got locs past 771. Layer 0's index-K has no such slots, so their keys were written where layer 1's index-K
+# begins: over the keys of the questions. Asked again, layer 1 looks with a stranger's keys and finds the wrong tokens. Nothing
+# raised an error.
 #
-# If the pool fills up to its last page, what overflows runs on into memory that is not mapped, and only that is a crash. So one
-# defect has three symptoms, right, wrong and dead, and which one you get depends on how high the locs go and on who lives next
-# door. Lab 01's museum told a wrong hour. Filled to the last page it would have told nothing. (The lab's last section runs it.)
+# If the pool fills up to its last page, what overflows runs on into memory that is not mapped, and only that is a crash. One
+# defect has three symptoms, right, wrong and dead, by how high the locs go. Lab 01's museum told a wrong hour; filled to the
+# last page it would have told nothing. (The lab's last section runs it.)
 
 # %% [markdown]
 # ## Why does it take two long requests?
 #
-# The report says that the server broke after about 640,000 tokens. It is tempting to read that as "after so much traffic".
-# Here are eight requests, one after another, on a server with every patch. Finished requests are freed. Before you run it:
-# by the end of the eighth, 1,216 tokens have been through. What is the largest loc that was used?
+# The report saw the server break after about 640,000 tokens, and has a recipe with 600,000: two prompts of 300,000 each. It is
+# tempting to read that as "after so much traffic". Here are eight requests, one after another, each freed when it is finished:
+# 1,216 tokens in all. Before you run it: what is the largest loc that was used?
 
 # %%
 traffic(keep=False)
 
 # %% [markdown]
-# On this server freed pages come back first. Traffic alone never gets anywhere: the second request lives where the first one
-# lived. Now the same requests, but the prefix cache keeps what is finished.
+# Freed pages come back first: the second request lives where the first one lived. Now the same requests, but the prefix cache
+# keeps what is finished.
 
 # %%
 traffic(keep=True)
 
 # %% [markdown]
-# What counts is the largest *live* loc, the **watermark**: there, pages that somebody holds push the allocator up. That is why
-# the report's recipe works. Two prompts of 300,000 tokens, both kept by the prefix cache, hold about 1,172 pages, and page 890
-# is the one that crosses the line. One such prompt holds 586: no crash, however often you send it.
+# What counts is the largest *live* loc, the **watermark**. The recipe's two prompts, both kept by the prefix cache, hold 1,172
+# pages together, and page 890 crosses the line, 455,808 locs up. One such prompt holds 586 pages: no crash, however often you
+# send it. So of 640,000 tokens or 600,000 the number of *live* ones decides, and the rest is history.
 #
-# Play with it: let requests arrive, hold, leave, and watch which line the watermark crosses first. The real numbers are one
-# click away.
+# Let requests arrive, hold, leave, and watch which line the watermark crosses first. The real numbers are one click away.
 
 # %%
 viz.watermark()
@@ -102,9 +98,9 @@ viz.watermark()
 #
 # *10 points, 5 minutes.*
 #
-# To say how large a buffer must be, you must know the largest index that may come. The allocator counts in widened pages of
-# P * D locs and hands out pages 1 to C // P. C is what one rank can hold, in rows; it need not be a multiple of P, and what
-# fills no page is never handed out.
+# How large a buffer must be follows from the largest index that may come. The allocator counts in widened pages of P * D locs
+# and hands out pages 1 to C // P. C, the rows that one rank can hold, need not be a multiple of P; what fills no page is never
+# handed out.
 
 # %%
 viz.decode_step("request")
@@ -152,15 +148,14 @@ lab.check("2a")
 # %% [markdown]
 # ## 2b · Who else reads locs?
 #
-# *10 points, 5 minutes.*
+# *10 points, 6 minutes.*
 #
-# A server with speculative decoding has a small **draft** model with a pool of its own. It shares the allocator, so it gets
-# the same locs. But its pool is not split over the ranks: every rank has all of it.
+# A server with speculative decoding has a small **draft** model with a pool of its own. It gets the same locs, but its pool is
+# not split over the ranks: every rank has all of it. So one kind of pool is *sharded* and needs C rows on a rank; the other is
+# *replicated* and needs a row for every loc. Call the factor between them the **scale**.
 #
-# So there are two kinds of pool. One is *sharded* and needs C rows on a rank. The other is *replicated* and needs a row for
-# every loc. Call the factor between them the **scale**. Upstream this took two pull requests. #32828 multiplied the draft's
-# size by the scale; #33348 found that its *page* has to grow too, for the pool keeps one spare page, and the allocator's last
-# page is P * D locs long.
+# Upstream multiplied the draft's size by the scale (#32828), and later its page too (#33348): a pool keeps one spare page, and
+# the allocator's last page is P * D locs long.
 
 # %%
 viz.decode_step(["request", "index_k"])
@@ -218,17 +213,17 @@ lab.check("2b")
 # %% [markdown]
 # ## 2c · How much index-K is enough?
 #
-# *15 points, 8 minutes.*
+# *15 points, 9 minutes.*
 #
-# Now the buffer of the incident. index-K is stored in pages of P slots, on every rank, for every loc. Nobody divides here
-# and nobody asks for an owner: all ranks must pick the same tokens, so all need all keys.
+# Now the buffer of the incident. index-K is stored in pages of P slots, on every rank, for every loc: all ranks must pick the
+# same tokens, so all need all keys. Your function gets a pool's size as 2b left it:
 #
-# The fix of the report, #36989, takes the size as it comes, multiplies it by D where it has not been multiplied yet, and adds
-# a spare page. `size` below is what it gets: already multiplied by `scale`. Is that enough for the target, whose scale is 1?
+# | pool of | `size` | `scale` |
+# |---|---|---|
+# | a target | C | 1 |
+# | a draft | C * D | D |
 #
-# Your function is asked for drafts too, with the size C * D of #32828. (The fix itself gives a DSA draft another one, C * D +
-# (D - 1) * P: the page stays 64 and the size takes up the difference, so the draft's index-K is exact. Only the target's may
-# be short.)
+# The fix of the report, #36989, gives the target C * D + P slots: the size times D, and a spare page. Is that enough?
 
 # %%
 viz.decode_step("index_k")
@@ -255,14 +250,17 @@ def index_k_slots(size, page_size, dcp_size, scale):
     ### END SOLUTION
 
 
+# %%
+viz.question("pages", 12, page_size=4, dcp_size=2, slots=28)  # C * D + P of them
+
 # %% part="2c" role="check"
 lab.check("2c")
 
 # %% [markdown]
 # ### The boundary test
 #
-# A formula is an opinion. Ask the allocator: take every page that it has, and look whether the buffer has a slot for every
-# loc. The allocator is the engine's own; the three sizes are those of the report, of the fix, and yours.
+# A formula is an opinion. Ask the engine's allocator: take every page that it has, and look whether the buffer has a slot for
+# every loc.
 
 
 # %%
@@ -281,9 +279,8 @@ for who, slots in (("the report", C + P), ("#36989", C * D + P), ("yours", yours
         print(f"{who:<12}{slots:>10,} slots{lost:>11,} of {legal:,} locs have none")
 
 # %% [markdown]
-# The fix leaves 448 of the target's locs, (D - 1) * P, out of 3.6 million. They are all in the very last
-# allocator page. A load test would have to fill the pool to the last page to meet them, and then somebody would have to be
-# unlucky enough to live behind index-K. That is what a boundary test is for: it goes where traffic hardly ever does.
+# The fix leaves 448 of the target's locs, (D - 1) * P, out of 3.6 million, all in the very last allocator page. A load test
+# would have to fill the pool to the last page to meet them. A boundary test goes where traffic hardly ever does.
 
 # %% [markdown]
 # <details><summary>Expected output</summary>
@@ -298,13 +295,14 @@ for who, slots in (("the report", C + P), ("#36989", C * D + P), ("yours", yours
 # <details><summary>What this does not prove</summary>
 #
 # That the number arrives. It still has to be passed on through every layer of constructors, see 2f; and the memory has to be
-# there, see 2g.
+# there, see 2g. The fix itself gives a DSA draft C * D + (D - 1) * P: its page stays 64, the size takes up the difference, and
+# the draft's index-K is exact. Only the target's is short.
 # </details>
 
 # %% [markdown]
 # ## 2d · Where it breaks first
 #
-# *15 points, 8 minutes.*
+# *15 points, 9 minutes.*
 #
 # The unpatched server has three buffers that meet raw locs:
 #
@@ -314,8 +312,7 @@ for who, slots in (("the report", C + P), ("#36989", C * D + P), ("yours", yours
 # | `"ckv_raw"`, the norope write of lab 03, which forgot to divide | loc, used as a row | `size + page_size` |
 # | `"draft"`, as #32828 left it | loc | `size * dcp_size + page_size` |
 #
-# Which is the first loc, of those that the allocator really issues, that falls outside? With it you can say of any server
-# after how many pages it will break, without running it.
+# Which is the first loc, of those that the allocator really issues, that falls outside?
 
 # %%
 viz.decode_step(["write", "index_k"])
@@ -342,6 +339,9 @@ def first_loc_out(consumer, size, page_size, dcp_size):
     return first if first <= largest_loc(size, page_size, dcp_size) else None
     ### END SOLUTION
 
+
+# %%
+viz.question("pages", 12, page_size=4, dcp_size=2, slots=16)  # C + P of them
 
 # %% part="2d" role="check"
 lab.check("2d")
@@ -374,17 +374,13 @@ for consumer, loc in firsts.items():
 # %% [markdown]
 # ## 2e · An assert for each consumer
 #
-# *10 points, 7 minutes.*
+# *10 points, 6 minutes.*
 #
-# "Check the index before you use it" sounds easy. Look what became of two such checks upstream:
+# "Check the index before you use it" sounds easy. After the first fix the report met an assert that held locs against a number
+# of rows: loc 2,937,855 against a bound of 382,976. Made C * D + P, it still rejects the last (D - 1) * P legal locs. Another
+# check's bound was multiplied by D; for a draft, whose size is multiplied already, it never fires.
 #
-# * The check before the c-KV write held locs against the number of rows: a false alarm for legal locs. #33432 multiplied its
-#   bound by D. For a draft, whose size has been multiplied already, it is nearly D times too large now, and never fires.
-# * The capacity assert on the flattened page table held locs against the number of rows, too. The report met it *after* the
-#   first fix: loc 2,937,855 against a bound of 382,976. #36989 made the bound C * D + P, which still rejects the last
-#   (D - 1) * P legal locs.
-#
-# So the bound must fit the index that is checked. Five places, two spaces:
+# The bound must fit the index that is checked. Five places, two spaces:
 #
 # | consumer | what is checked |
 # |---|---|
@@ -401,7 +397,7 @@ viz.decode_step(["request", "write", "index_k"])
 lab.predict("2e")
 
 # %% [markdown]
-# Write `check_bound`: the largest legal index + 1, no looser and no tighter. About 3 lines.
+# Write `check_bound`: the largest legal index + 1, no looser and no tighter. About 3 lines. You may use your `largest_loc`.
 
 
 # %% part="2e" role="answer"
@@ -442,15 +438,13 @@ lab.check("2e")
 # %% [markdown]
 # ## 2f · The wrapper that did not pass it on
 #
-# *10 points, 6 minutes.*
+# *10 points, 7 minutes. It can wait.*
 #
-# The model of the report mixes linear and sparse attention, so its pool is a wrapper around an inner pool. The inner pool
-# had a parameter for the size of index-K, with a default. The wrapper did not have it. Whoever computed the right number had
-# no way to hand it in, and the default, one rank's size, won without a word.
+# The right size must also arrive. The report's pool is a wrapper around an inner pool, which had a parameter for the size of
+# index-K, with a default. The wrapper did not have it: the default, one rank's size, won without a word.
 #
-# A second trap waits beside it. Others ask the wrapper how large index-K is, and whether c-KV writes are localized, that is,
-# turned into rows of this rank as in lab 01. The builder may change the inner pool after the wrapper was built; for a draft it
-# turns `dcp_localized_writes` off.
+# And others ask the wrapper how large index-K is, and whether c-KV writes are localized (turned into rows of this rank), while
+# the builder may change the inner pool after the wrapper was built.
 
 # %%
 viz.decode_step("index_k")
@@ -459,10 +453,8 @@ viz.decode_step("index_k")
 lab.predict("2f")
 
 # %% [markdown]
-# A wrapper that took a copy says one thing while its pool does another. Yours takes none.
-#
-# Write `HybridPool`. It builds its inner pool once. Its two properties always show the inner pool's present values, and
-# setting them raises `AttributeError`. About 8 lines; the properties are yours to add.
+# Write `HybridPool`. It builds its inner pool once. Its two properties (`@property`) always show the inner pool's present
+# values, never a copy, and setting them raises `AttributeError`. About 8 lines.
 
 
 # %% part="2f" role="answer"
@@ -513,15 +505,11 @@ lab.check("2f")
 # %% [markdown]
 # ## 2g · The bill
 #
-# *5 points, 6 minutes.*
+# *5 points, 7 minutes. It can wait.*
 #
-# Memory is planned in bytes a token. The planner charged a token's index-K once, 132 bytes a layer: 128 of key, 4 of scale.
-# But with D ranks each rank keeps index-K for all of them, so a row of C costs it D slots. A server that plans with the
-# small number runs out of memory at its start, or, worse, gets its number from somewhere else and overflows later.
-#
-# And what does DCP gain, then? Eight ranks hold eight times the c-KV. With index-K on the bill it is less. The part has two
-# functions; "at equal memory" means that a rank has the same bytes for its caches, with DCP and without. A token then costs
-# one row of c-KV among all ranks, and a slot of index-K on each of them; without DCP it costs one of either.
+# The planner charged a token's index-K once, 132 bytes a layer: 128 of key, 4 of scale. But each rank keeps index-K for all D
+# ranks' tokens, so a row of C costs it D slots. And what does DCP gain, then? Eight ranks hold eight times the c-KV; with
+# index-K on the bill it is less.
 
 # %%
 viz.decode_step(["write", "index_k"])
@@ -530,6 +518,10 @@ viz.decode_step(["write", "index_k"])
 lab.predict("2g")
 
 # %% [markdown]
+# Say 11 layers with rows of 1,024 bytes, all with an index-K. Alone, a rank pays 11 * 1,024 + 11 * 132 = 12,716 bytes for a
+# token. As one of eight it pays 11 * 1,024 + 11 * 132 * 8 = 22,880 bytes for *eight* tokens, 2,860 each. At equal memory the
+# gain is 12,716 over 2,860.
+#
 # Write `index_k_extra_bytes` and `capacity_gain`. About 1 line and 3 lines. Count slots by C; the spare page is not counted.
 
 
@@ -564,8 +556,7 @@ def capacity_gain(ckv_layers, index_layers, row_bytes, dcp_size):
 lab.check("2g")
 
 # %% [markdown]
-# The report says that the fix cost "about 5 GB" a GPU. Check it: 11 layers, C = 455,744, D = 8. And see what the eight ranks
-# gain: 11 layers with rows of 1,024 bytes, all 11 with an index-K. Try a D of 64 too: where does it end?
+# The report says that the fix cost "about 5 GB" a GPU: 11 layers, C = 455,744, D = 8. Try a D of 64 too: where does it end?
 
 # %%
 extra = lab.run("2g", 11, C, D)
@@ -594,18 +585,17 @@ if extra is not None:
 # %% [markdown]
 # ## 2h · The write that meets the end
 #
-# *15 points, 12 minutes.*
+# *15 points, 14 minutes.*
 #
-# Now the kernel that does it. A page of index-K is bytes: first the keys of all its slots, one after another, then the
-# scales of all its slots, four bytes each. Keys are 128 bytes of fp8 on the server; here they are bytes, so that nothing is
-# rounded. With 2 slots and keys of 4 bytes a page looks like this:
+# Now the kernel that does it. A page of index-K is bytes: first the keys of all its slots, then the scales of all its slots,
+# four bytes each. Keys are 128 bytes of fp8 on the server; here they are bytes, so that nothing is rounded. With 2 slots and
+# keys of 4 bytes a page looks like this:
 #
-#     byte   0 1 2 3 | 4 5 6 7 | 8 9 10 11      | 12 13 14 15
-#            key 0   | key 1   | scale of slot 0 | scale of slot 1
+#     byte   0 1 2 3       | 4 5 6 7       | 8 9 10 11       | 12 13 14 15
+#            key of slot 0 | key of slot 1 | scale of slot 0 | scale of slot 1
 #
 # The kernel gets the same memory twice: `buf_ptr` counts bytes and `buf_f32_ptr` counts floats. It is given raw locs, -1 for
-# padding, which is skipped. It is launched with one program for each `ROWS` tokens. `PAGE_SIZE` can be any number; `DIM` and
-# `ROWS` are powers of two.
+# padding, which is skipped. A program has `ROWS` tokens. `PAGE_SIZE` can be any number; `DIM` and `ROWS` are powers of two.
 
 # %%
 viz.decode_step("index_k")
@@ -659,8 +649,8 @@ lab.check("2h")
 # %% [markdown]
 # ### Past the end
 #
-# Your kernel is right, and so was the server's. Give it a legal loc and a buffer that is one page too small. `lab.run` says
-# what it would have touched; the arguments are keys, scales, locs, pages, page size and rows a program.
+# Your kernel is right, and so was the server's. Give it a legal loc and a buffer that is one page too small. The arguments are
+# keys, scales, locs, pages, page size and rows a program.
 
 # %%
 keys, scales = torch.full((2, 8), 7), torch.tensor([0.5, 0.25])
@@ -688,11 +678,10 @@ _ = lab.run("2h", keys, scales, torch.tensor([5, 9]), 2, 4, 2)  # loc 9 is in pa
 # %% [markdown]
 # ## 2i · Name the space
 #
-# *10 points, 10 minutes.*
+# *10 points, 12 minutes.*
 #
-# The skill of this lab, on code that is not yours. Eight snippets in the manner of three servers, drawn from your number: what
-# is built, how large, and what is held against it. It works as 1i did. The list above the lines is true; all other names are
-# made in the lines, and some of them lie.
+# The skill of this lab, on code that is not yours: eight snippets, as in 1i. The list above the lines is true; all other names
+# are made in the lines, and some of them lie.
 #
 # New is that a number may be *how many* there are of something. It stands in the space of what it counts: C and C + P count
 # rows, `(C + P) * D` counts locs, `C // P` allocator pages. index-K comes as bytes and as floats too, as in 2h.

@@ -43,12 +43,20 @@ def test_cells(lab, old, new, says):
     assert says in faults(lab, cells=lab_source.parse(SOURCE.replace(old, new)))
 
 
+def test_a_heading_says_what_the_part_is_worth(lab):
+    first = lab["parts"][0]
+    cells = lab_source.parse(f"# %% [markdown]\n# ## 1a · Owners\n#\n# *{lint.worth(first)}*\n\n{SOURCE}")
+    assert faults(lab, cells=cells) == ""
+    waits = replace(first, can_wait=True, minutes=6)
+    assert "'60 points, 6 minutes. It can wait.' is in parts/" in faults(lab, cells=cells, parts=[waits, *lab["parts"][1:]])
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         ({"points": 59}, "points sum to 99"),
         ({"hints": ("one", "two", " ")}, "1a: three hints are asked for, and there are 2"),
-        ({"minutes": 16}, "16 minutes"),
+        ({"minutes": 21}, "21 minutes"),
         ({"question": "Look again."}, "question mark"),
         ({"id": "1b"}, "1b: 2 parts have this id"),
     ],

@@ -103,6 +103,29 @@ def test_a_number_too_long_or_a_case_too_large_has_no_picture():
     assert answer_cells.draw(ROWS, Case((many, 0, 4)), NAMES, many, many) is None
 
 
+@pytest.mark.parametrize(
+    ("part", "call", "right", "wrong", "said"),
+    [
+        ("2a", (14, 4, 2), 31, 27, {"yours": ["", "", "", "27"], "right": ["31"]}),
+        ("2a", (12, 4, 2), 31, 23, {"yours": ["", "", "23", "nothing"], "right": ["", "31"]}),
+        ("2a", (12, 4, 2), 31, 99, {"yours": ["", "", "", "nothing", "99"], "right": ["31", ""]}),
+        ("2c", (20, 4, 3, 1), 72, 64, {"yours": ["all 12"] * 5 + ["4 of 12"], "right": ["all 12"]}),
+        ("2c", (24, 4, 2, 2), 32, 40, {"yours": ["all 8"] * 4 + ["8 more"], "right": [""]}),
+        ("2d", ("draft", 12, 4, 2), 28, 24, {"the buffer has": ["all 8"] * 3 + ["4 of 8"], "right": ["28"]}),
+        ("2e", ("ckv_row", 14, 4, 2), 16, 18, {"rows": ["0 to 3", "4 to 7", "8 to 11", "12 to 15", ""], "right": [""]}),
+        ("2g", (1, 4, 3), 1056, 1584, {"yours": ["", "all 528", "all 528", "528 more"]}),
+    ],
+)
+def test_a_number_stands_on_the_pages_that_it_is_of(part, call, right, wrong, said):
+    shows = catalog.lab("02").part(part).picture
+    (lines,) = answer_cells.draw(shows, Case(call), (), right, wrong).groups
+    found = {strip.label: texts(strip) for strip in lines} | {"right": [r for r in rights(lines[-1]) if r is not None]}
+    assert {label: found[label] for label in said} == said
+    assert answer_cells.draw(shows, Case(call), (), right, None).groups[0][-1].cells[0].text == ""
+    assert answer_cells.draw(shows, Case(call), (), right, right).wrong == []
+    assert answer_cells.draw(shows, Case(call), (), right, float(right)) is None
+
+
 LOCS, UNWRITTEN = torch.tensor([8, 5, 4]), torch.full((3,), -7777)
 LAUNCH = Launch(
     buffers={"locs": LOCS, "rows": UNWRITTEN},

@@ -73,6 +73,7 @@ ASKED = {  # figure -> its arguments, how many of its cells are empty, and a tex
     "two_page_tables": (([*range(24, 32), 8, 9, 10], 4, 2), 10, ["6", "3", "index-K page 6"]),
     "flattened": ((TABLE, [1, 0], [2, 3]), 5, ["A0", "B2"]),
     "kernel_lanes": (([2, 5, 8, 10, -1], 0, 4, 8), 24, ["yes", "no"]),
+    "pages": ((12, 4, 2, 28), 4, ["all 8", "4 of 8"]),
     "shards_picture": (([5, 3], [3, 0], 4), 8, []),
 }
 

@@ -41,6 +41,7 @@ PART = Part(
     title="And back",
     points=10,
     minutes=5,
+    can_wait=True,
     cases=again(_globalize_cases),
     rows=_globalize_rows,
     question="Push one loc through localize. What does its row no longer say, and which argument still does?",

@@ -8,7 +8,7 @@ from dcplab.name_the_space import part
 PART = part.of(
     "1i",
     points=10,
-    minutes=12,
+    minutes=14,
     hints=(
         "Do not read the name on the left. Read the right side: what was looked up, and by what was it divided?",
         "Write beside each line the space of what it makes. A table gives what it holds. // D of a loc makes a row, % D a "

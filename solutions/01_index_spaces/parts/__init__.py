@@ -5,4 +5,4 @@ first, then 0 and -1, a dcp_size that is no power of two, values past 2^24, 2^31
 up), int32, strided, zero-dimensional and empty tensors.
 """
 
-LAB = dict(id="01", name="01_index_spaces", title="One number, five meanings", minutes=82)
+LAB = dict(id="01", name="01_index_spaces", title="One number, five meanings", minutes=95)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.cells import Ruler
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import REAL, few_pages, huge_size
+from .shared import REAL, few_pages, huge_size, pages_ruler
 
 
 def _largest_cases(draw: Draw) -> list[Case]:
@@ -23,12 +24,18 @@ def _largest_cases(draw: Draw) -> list[Case]:
     )
 
 
+def _ruler(case: Case) -> Ruler | None:
+    size, page_size, dcp_size = case.args
+    return pages_ruler(page_size * dcp_size, size // page_size, "loc")
+
+
 PART = Part(
     id="2a",
     entry="largest_loc",
     title="The largest loc there is",
     points=10,
     minutes=5,
+    picture=Shows(ruler=_ruler),
     cases=_largest_cases,
     question="How many allocator pages are there, and what is the last loc of the last one?",
     hints=(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.cells import Ruler
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import REAL, few_pages, huge_size
+from .shared import REAL, few_pages, huge_size, pages_ruler
 
 
 def _slot_cases(draw: Draw) -> list[Case]:
@@ -26,12 +27,18 @@ def _slot_cases(draw: Draw) -> list[Case]:
     )
 
 
+def _ruler(case: Case) -> Ruler | None:
+    size, page_size, dcp_size, scale = case.args
+    return pages_ruler(page_size * dcp_size, size // scale // page_size, "loc", counts=True)
+
+
 PART = Part(
     id="2c",
     entry="index_k_slots",
     title="How much index-K is enough?",
     points=15,
-    minutes=8,
+    minutes=9,
+    picture=Shows(ruler=_ruler),
     cases=_slot_cases,
     question="What is the largest loc that may come, and how many slots does a buffer need that has one for it?",
     hints=(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.cells import Ruler
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import REAL, few_pages, huge_size
+from .shared import REAL, few_pages, huge_size, pages_ruler
 
 CONSUMERS = ("index_k", "ckv_raw", "draft")
 
@@ -28,12 +31,20 @@ def _first_out_cases(draw: Draw) -> list[Case]:
     return numbered(cases)
 
 
+def _ruler(case: Case) -> Ruler | None:
+    consumer, size, page_size, dcp_size = case.args
+    has = size * (dcp_size if consumer == "draft" else 1) + page_size
+    ruler = pages_ruler(page_size * dcp_size, size // page_size, "loc")
+    return ruler and replace(ruler, above=(*ruler.above, ("the buffer has", ruler.filled(has)[:-1])))
+
+
 PART = Part(
     id="2d",
     entry="first_loc_out",
     title="Where it breaks first",
     points=15,
-    minutes=8,
+    minutes=9,
+    picture=Shows(ruler=_ruler),
     cases=_first_out_cases,
     question=(
         "How many slots or rows does this buffer have, and which loc that the allocator really issues is the first beyond?"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.cells import Ruler
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import REAL, few_pages, huge_size
+from .shared import REAL, few_pages, huge_size, pages_ruler
 
 CHECKED = ("ckv_write_loc", "ckv_row", "index_k_loc", "draft_loc", "flattened_page_table")
 
@@ -19,12 +20,19 @@ def _bound_cases(draw: Draw) -> list[Case]:
     return numbered([*cases, ("ckv_row, one rank", ("ckv_row", 8 * few_pages(draw), 8, 1))])
 
 
+def _ruler(case: Case) -> Ruler | None:
+    consumer, size, page_size, dcp_size = case.args
+    ranks, space = (1, "row") if consumer == "ckv_row" else (dcp_size, "loc")
+    return pages_ruler(page_size * ranks, size // page_size, space, counts=True)
+
+
 PART = Part(
     id="2e",
     entry="check_bound",
     title="An assert for each consumer",
     points=10,
-    minutes=7,
+    minutes=6,
+    picture=Shows(ruler=_ruler),
     cases=_bound_cases,
     question="Which space is the checked index in: locs of all ranks, or rows of this one?",
     hints=(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.cells import Ruler
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
 from .shared import REAL, few_pages
@@ -25,13 +26,24 @@ def _bill_cases(draw: Draw) -> list[Case]:
     return numbered(extra) + numbered(gain, "capacity_gain", len(extra))
 
 
+def _ruler(case: Case) -> Ruler | None:
+    """A rank's copies of one rank's index-K. It paid for the first one before."""
+    if case.call:
+        return None
+    layers, size, dcp_size = case.args
+    names = tuple(f"of rank {r}" if r else "its own" for r in range(dcp_size))
+    return Ruler("index-K", names, 132 * layers * size, counts=True, start=1)
+
+
 PART = Part(
     id="2g",
     entry="index_k_extra_bytes",
     also=("capacity_gain",),
     title="The bill",
     points=5,
-    minutes=6,
+    minutes=7,
+    can_wait=True,
+    picture=Shows(ruler=_ruler),
     cases=_bill_cases,
     close=1e-9,
     question="For one row of size: how many bytes of c-KV does a rank pay, and how many of index-K, with DCP and without?",

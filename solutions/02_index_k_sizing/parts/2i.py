@@ -8,7 +8,7 @@ from dcplab.name_the_space import part
 PART = part.of(
     "2i",
     points=10,
-    minutes=10,
+    minutes=12,
     hints=(
         "Do not read the name on the left. Ask of each number what there is so much of, or what it is the number of: rows of "
         "one rank, slots of all ranks, pages of which kind, bytes, or floats?",

@@ -5,4 +5,4 @@ sizes that are no whole pages (where ``size + page_size`` and whole pages part),
 two, one rank, the real server, and a size past 2^53.
 """
 
-LAB = dict(id="02", name="02_index_k_sizing", title="A legal loc, a buffer too small", minutes=75)
+LAB = dict(id="02", name="02_index_k_sizing", title="A legal loc, a buffer too small", minutes=89)

@@ -18,7 +18,7 @@ from dcplab.course.model import Part, Right, Wrong
 
 SAYS_WIDTH = 80  # characters of a diagnosis, the first line that a learner reads
 STARTER_WIDTH = 88  # characters of a signature and docstring: what the window's edge cuts off is not read
-MINUTES_A_PART = 15
+MINUTES_A_PART = 20
 POINTS_A_LAB = 100
 
 
@@ -28,6 +28,7 @@ def lint(
     """Return every violation in a lab: in its cells, its parts, its banks and the learner's notebook."""
     return [
         *cell_faults(cells, parts),
+        *worth_faults(cells, parts),
         *part_faults(parts),
         *bank_faults(parts, wrong, right),
         *leaks(learner, cells, [answer.source for answer in right]),
@@ -59,6 +60,20 @@ def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
                 yield f"{where}: the check of {cell.part} stands before its answer."
         if cell.kind == "code" and re.search(r"^\s*[%!]", cell.source, re.MULTILINE):
             yield f"{where}: a magic or shell line; a lab is plain Python, so that an answer can be checked outside Jupyter."
+
+
+def worth_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
+    """Check that the line under a part's heading says the points and minutes of its data, and whether it can wait."""
+    for cell in cells:
+        for identity, said in re.findall(r"^## (\w+) · .*\n\n\*(.*)\*$", cell.source, re.MULTILINE):
+            for part in parts:
+                if part.id == identity and said != (due := worth(part)):
+                    yield f"line {cell.line}: the heading of {identity} says {said!r}; {due!r} is in parts/."
+
+
+def worth(part: Part) -> str:
+    """Return the line under a part's heading."""
+    return f"{part.points:g} points, {part.minutes} minutes.{' It can wait.' if part.can_wait else ''}"
 
 
 def _promises(source: str) -> Iterator[str]:

@@ -36,7 +36,8 @@ def _lab(lab: Lab) -> Iterator[str]:
 
 
 def _part(part: Part, wrong: Sequence[Wrong]) -> Iterator[str]:
-    yield f"\n## {part.id} {part.title} ({part.points:g} points, {part.minutes} minutes)"
+    waits = ", can wait" if part.can_wait else ""
+    yield f"\n## {part.id} {part.title} ({part.points:g} points, {part.minutes} minutes{waits})"
     if part.prediction:
         yield from _lines("Ask first: ", part.prediction.question)
         yield from _lines("Answer: ", f"{part.prediction.answer}. {part.prediction.because}")

@@ -26,6 +26,34 @@ class Strip:
 
 
 @dataclass(frozen=True)
+class Ruler:
+    """Equal pieces of a buffer, in order, on which one number is shown: an index that lies in a piece, or how many there are.
+
+    ``what`` is the label of ``pieces``, their names. ``each``: how many the number counts of a piece. ``counts``: the number
+    says how many there are, from the piece ``start`` on; else it is an index. ``above``: further lines, a text a piece.
+    """
+
+    what: str
+    pieces: tuple[str, ...]
+    each: int
+    counts: bool = False
+    start: int = 0
+    above: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def filled(self, number: int) -> tuple[str, ...]:
+        """Say of each piece how much of it there is, if there are ``number``; and of what is behind them."""
+        there = [min(max(number - (i - self.start) * self.each, 0), self.each) for i in range(self.start, len(self.pieces))]
+        texts = [f"all {self.each}" if n == self.each else f"{n} of {self.each}" if n else "none" for n in there]
+        more = number - (len(self.pieces) - self.start) * self.each
+        return (*[""] * self.start, *texts, f"{more} more" if more > 0 else "")
+
+    def placed(self, number: int) -> tuple[str, ...]:
+        """Put an index into its piece, or behind them all."""
+        at = min(max(number, 0) // self.each, len(self.pieces))
+        return tuple(str(number) if i == at else "" for i in range(len(self.pieces) + 1))
+
+
+@dataclass(frozen=True)
 class Cells:
     """A picture of one case. The strips of a group have equally many cells, which stand below each other."""
 

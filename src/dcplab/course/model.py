@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from dcplab.course.cells import Cells
+    from dcplab.course.cells import Cells, Ruler
     from dcplab.course.seeded import Draw
 
 OUTCOMES = ("passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error")
@@ -114,12 +114,14 @@ class Shows:
     (named by what it equals elsewhere) and "number". ``named``: the results of a tuple, each with its space.
     ``units(launch)``: what is one cell of a launch's buffer, where it is neither one element nor one row of two dimensions; or,
     by name, each piece of a buffer that has lines of its own, as the keys of a page.
+    ``ruler(case)``: where the result is one number, what it is measured on. None: that case has no picture.
     """
 
     result: str = "number"
     given: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, str] = field(default_factory=dict)
     units: Callable[[Launch], Mapping[str, Sequence[Unit] | Mapping[str, Sequence[Unit]]]] | None = None
+    ruler: Callable[[Case], Ruler | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ class Part:
     ``but(source)`` reads a passing answer. It returns a sentence on what is right in it by luck, which begins with "But", or
     None.
     ``picture``: what the picture under a check shows. None: there is no picture.
+    ``can_wait``: no later part uses it. Its heading says so.
     ``timeout_s``: seconds that an answer has for all cases, processor time and sleep together. A GPU doubles them.
     """
 
@@ -174,6 +177,7 @@ class Part:
     seed_of: Callable[[Any], Any] | None = None
     but: Callable[[str], str | None] | None = None
     picture: Shows | None = None
+    can_wait: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

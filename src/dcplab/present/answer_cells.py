@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cells import Cells, DrawnCell, Strip
+from dcplab.course.cells import Cells, DrawnCell, Ruler, Strip
 from dcplab.course.model import Case, Launch, Shows
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.verdict import in_order, outcome_of
 from dcplab.present import memory_cells
-from dcplab.present.value_cells import VECTORS, Surroundings, cell, filled
+from dcplab.present.value_cells import BLANK, LARGEST, VECTORS, Surroundings, cell, filled
 
 MOST_CELLS = 240  # of a picture
 MOST_LINES, MOST_RUNS = 256, 20_000  # of accesses, which an answer could forge: what is small enough to draw has no more
@@ -98,6 +98,9 @@ def _accesses(judgement: Judgement, number: int) -> Sequence[Any]:
 
 
 def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: Any, got: Any) -> list[tuple[Strip, ...]] | None:
+    if shows.ruler:
+        ruler = shows.ruler(case)
+        return measured(ruler, expected, got) if ruler else None
     known: dict[tuple[float, ...], str] = {}
     for name, space in shows.given.items():
         if space == "content" and isinstance(given.get(name), torch.Tensor):
@@ -124,6 +127,26 @@ def _case_groups(shows: Shows, case: Case, given: Mapping[str, Any], expected: A
                 above.append((name, [DrawnCell(str(k), "header") for k in range(len(line))]))
             below.append((name, filled(space, line, None if came is None else came[i][1], around, old)))
     return _paired(above, below)
+
+
+def measured(ruler: Ruler, expected: Any, got: Any) -> list[tuple[Strip, ...]] | None:
+    """Put a number on its ruler, or nothing where nothing came back. None if one of the two is no number to draw."""
+    if type(expected) is not int or not (got is None or type(got) is int) or max(abs(got or 0), abs(expected)) > LARGEST:
+        return None
+    on = ruler.filled if ruler.counts else ruler.placed
+    due, mine = on(expected), on(expected if got is None else got)
+    cells = [
+        DrawnCell(text or "nothing" if text != asked else text, right=None if text == asked else asked)
+        for text, asked in zip(mine, due, strict=True)
+    ]
+    if got is None:
+        cells = [BLANK] * len(due)
+    beyond = bool(due[-1] or mine[-1])
+    names = [*ruler.pieces, "beyond"][: len(due) - 1 + beyond]
+    lines = [(ruler.what, [DrawnCell(name, "header") for name in names])]
+    lines += [(label, [*map(DrawnCell, texts), BLANK][: len(names)]) for label, texts in ruler.above]
+    lines += [("yours", cells[: len(names)])]
+    return [tuple(Strip(label, tuple(line)) for label, line in lines)]
 
 
 def _results(shows: Shows, case: Case, given: Mapping[str, Any], expected: Any, got: Any) -> list[tuple]:

@@ -8,6 +8,7 @@ from dcplab.viz.figures.flattened import flattened
 from dcplab.viz.figures.kernel_lanes import kernel_lanes
 from dcplab.viz.figures.memory_map import memory_map
 from dcplab.viz.figures.page_tables import two_page_tables, widened_page
+from dcplab.viz.figures.pages import pages
 from dcplab.viz.figures.question import question
 from dcplab.viz.figures.strips import localized, owner_strip, rank_table
 from dcplab.viz.views.arena.live import ArenaMap, arena_map
@@ -35,6 +36,7 @@ __all__ = [
     "memory_map",
     "owner_strip",
     "owner_table",
+    "pages",
     "question",
     "rank_table",
     "shards_picture",

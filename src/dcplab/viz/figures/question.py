@@ -13,6 +13,7 @@ from dcplab.viz.core.scene import Box, Scene
 from dcplab.viz.figures.flattened import flattened
 from dcplab.viz.figures.kernel_lanes import LINES, STEP, kernel_lanes
 from dcplab.viz.figures.page_tables import two_page_tables, widened_page
+from dcplab.viz.figures.pages import pages
 from dcplab.viz.figures.strips import localized, owner_strip, rank_table
 from dcplab.viz.views.workspace.figures import shards_picture
 
@@ -71,6 +72,10 @@ def _in_order(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
     return tuple(_empty(box) if box.y >= below and box.style.startswith("request") else box for box in boxes)
 
 
+def _covered(box: Box) -> Box:
+    return _empty(box) if box.text.startswith(("all ", "none")) or " of " in box.text else box
+
+
 def _each(blank: Blank) -> Callable[[tuple[Box, ...]], tuple[Box, ...]]:
     return lambda boxes: tuple(map(blank, boxes))
 
@@ -84,6 +89,7 @@ FORMS: dict[str, tuple[Callable[..., Picture], Callable[[tuple[Box, ...]], tuple
     "two_page_tables": (two_page_tables, _each(_page_ids), "In which pages of either kind do these locs lie?"),
     "flattened": (flattened, _each(_flat), "Which locs of the table belong to the requests, and in which order?"),
     "kernel_lanes": (kernel_lanes, _lane, "What does each lane load and store, and what does it leave alone?"),
+    "pages": (pages, _each(_covered), "How many of each page's locs have a slot, and how many have none?"),
     "shards_picture": (shards_picture, _in_order, "Which cell of the shards belongs in each place below?"),
 }
 
