@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 01 · One number, five meanings
 #
-# *100 points, about 95 minutes. Nothing here needs a GPU.*
+# *100 points, about 95 minutes, 81 without what can wait. Nothing here needs a GPU.*
 #
 # A server starts. You ask it a question, and the answer is right. It serves long requests for a while. You ask the same
 # question again: no error, no warning, and the answer is wrong. You restart it, and the answer is right again.

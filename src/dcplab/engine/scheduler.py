@@ -391,7 +391,9 @@ class Engine:
 
     def _forget(self, request: Request) -> None:
         if len(request.tokens) > self.config.workspace_rows - self.config.max_requests:
-            raise CourseError(f"{self.host.refusals[-1]} {request.name} has outgrown the workspace and cannot be computed anew.")
+            raise CourseError(
+                f"{self.host.refusals[-1]} {request.name} has outgrown the workspace and cannot be computed anew."
+            )
         self._leave(request)
         request.stored = 0
         self.waiting.appendleft(request)

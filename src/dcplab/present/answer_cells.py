@@ -61,7 +61,8 @@ def draw(
         return None
     plain = [f"{name} {value}" for name, value in sizes.items() if type(value) in (int, str)]
     said = ", ".join(filter(None, [*plain, what]))
-    made = Cells(f"{case.label[:1].upper()}{case.label[1:]}", f"{said}. " if said else "", tuple(groups))
+    title = case.label if "_" in case.label.partition(" ")[0] else f"{case.label[:1].upper()}{case.label[1:]}"  # a name stays
+    made = Cells(title, f"{said}. " if said else "", tuple(groups))
     return replace(made, caption=f"{made.caption}{_says(made, got)}")
 
 

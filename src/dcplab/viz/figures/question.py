@@ -101,5 +101,5 @@ def question(figure: str, *args: Any, **kwargs: Any) -> Picture:
         raise ValueError(f"there is no question of {figure!r}, only of {', '.join(FORMS)}.")
     draws, empty, asks = FORMS[figure]
     full = inspect.unwrap(draws)(*args, **kwargs)
-    says = f"{asks} Your function fills the empty cells; the check draws what it gave in a case of its own."
+    says = f"{asks} The check draws what your function gave, in a case of its own."
     return Picture("The question", says, Scene(empty(full.scene.boxes)), Table(("asked",), ((asks,),)), alt=says)
