@@ -55,14 +55,27 @@ def server_arguments(parser: argparse.ArgumentParser) -> None:
         "--ranks",
         default="local",
         choices=("local", "gloo", "nccl"),
-        help="one process, a process a rank, or torchrun's (default: local)",
+        help="all in one process, or dealt to processes over gloo (CPU) or NCCL (a GPU each): those of torchrun, or those\n"
+        "that --processes or --gpus start (default: local)",
     )
+    started = parser.add_mutually_exclusive_group()
+    started.add_argument(
+        "--processes", type=int, metavar="N", help="with --ranks gloo: processes to start (default: one a rank)"
+    )
+    started.add_argument("--gpus", type=int, metavar="N", help="start N processes, a GPU each, that hold the ranks over NCCL")
 
 
 def options_of(args: argparse.Namespace):
     from dcplab.engine.options import EngineOptions
+    from dcplab.errors import CourseError
 
-    return EngineOptions(args.device, args.ranks, args.dcp_size, args.size, args.page_size, args.layers, args.topk, args.chunk)
+    ranks = args.ranks
+    if args.gpus is not None:
+        if ranks == "gloo":
+            raise CourseError("--gpus starts ranks over NCCL, and --ranks gloo runs on the CPU: give --processes.")
+        ranks = "nccl"
+    sizes = (args.dcp_size, args.size, args.page_size, args.layers, args.topk, args.chunk)
+    return EngineOptions(args.device, ranks, *sizes, processes=args.processes if args.gpus is None else args.gpus)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -95,15 +108,15 @@ def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, 
     typed, strict, masked, stored = modes
     device = options.device(engine_options)
     config = scenario.settings(options.config(engine_options), chosen)
-    ranks = comm.make(engine_options.ranks, engine_options.dcp_size, device)
-    if ranks.leads and len(ranks.ranks) < engine_options.dcp_size:
-        count, each = engine_options.dcp_size // len(ranks.ranks), len(ranks.ranks)
-        print(
-            f"{count} processes have met over {ranks.name}, {each} of {engine_options.dcp_size} ranks in each",
-            file=sys.stderr,
-            flush=True,
-        )
-    try:
+    with comm.make(engine_options.ranks, engine_options.dcp_size, device) as ranks:
+        ranks.agree("story", {"--level": level, "--stored": stored})
+        if ranks.leads and len(ranks.ranks) < engine_options.dcp_size:
+            count, each = engine_options.dcp_size // len(ranks.ranks), len(ranks.ranks)
+            print(
+                f"{count} processes have met over {ranks.name}, {each} of {engine_options.dcp_size} ranks in each",
+                file=sys.stderr,
+                flush=True,
+            )
         try:
             engine = Engine(config, chosen, ranks, typed=typed, strict=strict, neighbours=not masked)
         except SpaceError as error:
@@ -116,11 +129,8 @@ def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, 
             return
         with progress_line.line("the incident") as say:
             out = scenario.story(engine, level, _progress(say) if ranks.leads else None, stored)
-        if not ranks.leads:
-            return
-        _tell(config, chosen, level, out, options.ran_on(engine_options), to_json)
-    finally:
-        ranks.close()
+        if ranks.leads:
+            _tell(config, chosen, level, out, options.ran_on(engine_options), to_json)
 
 
 def _tell(config, chosen: frozenset[str], level: str, out, ran_on: str, to_json: str | None) -> None:

@@ -10,7 +10,9 @@ run goes on, and its exit status is 1. The files that are asked for are written 
   ./course isolate                              64 small servers on the CPU
   ./course isolate --levels above --csv t.csv --json t.json --html t.html
   ./course isolate --json t.json --resume       go on with what t.json lacks, or died
-  ./course isolate --only index_k_size,ckv_write   subsets of two patches; the others are applied"""
+  ./course isolate --only index_k_size,ckv_write   subsets of two patches; the others are applied
+  ./course isolate --gpus 2 --dcp-size 8 --json t.json   each server on two GPUs, four ranks a process; one that dies
+                                                ends the run, and --resume goes on"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,15 +55,55 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass
+class Plan:
+    """What is to be run: ``todo`` has the defects and the level of each server, ``rows`` those that a file kept."""
+
+    options: Any
+    config: Any
+    todo: list[tuple[frozenset[str], str]]
+    stored: bool
+    neighbours: bool
+    note: str
+    forms: list
+    rows: dict = field(default_factory=dict)
+
+    def add(self, row: Mapping | None = None) -> None:
+        """Take a row, and write every file anew."""
+        from dcplab.engine import isolation
+
+        if row is not None:
+            self.rows[isolation.key(row)] = row
+        _write(self.forms, isolation.in_order(self.rows.values()))
+
+
 def run(args: argparse.Namespace) -> int:
-    from dcplab import mode, subprocess_call
+    from dcplab.engine import isolation, options
+
+    plan = _plan(args)
+    if args.resume:
+        print(f"{len(plan.rows)} rows are there; {len(plan.todo)} are to be run.", file=sys.stderr)
+    plan.add()  # report an unwritable file before any server runs
+    if plan.options.ranks != "local":
+        options.on_every_rank(plan.options, _together, args)
+        return 0
+    _alone(args, plan)
+    table = isolation.in_order(plan.rows.values())
+    print(isolation.as_text(table, plan.note))
+    dead = sum(row["outcome"]["verdict"] == "died" for row in table)
+    if dead:
+        again = "the same with --resume" if args.json else "with --json FILE and --resume it"
+        print(f"{dead} of {len(table)} servers died before their story ended; {again} runs those alone.", file=sys.stderr)
+    return 1 if dead else 0
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    from dcplab import mode
     from dcplab.commands.incident import options_of
     from dcplab.engine import defects as switches
-    from dcplab.engine import incident_report, isolation, options, scenario
+    from dcplab.engine import group, incident_report, isolation, options, scenario
     from dcplab.errors import CourseError
 
-    if args.ranks != "local":
-        raise CourseError("isolate runs its ranks in one process; incident knows gloo and nccl.")
     levels = [word.strip() for word in args.levels.split(",") if word.strip()]
     if not levels or not set(levels) <= set(scenario.LEVELS):
         raise CourseError(f"--levels takes {', '.join(scenario.LEVELS)}, not {args.levels!r}.")
@@ -69,8 +111,7 @@ def run(args: argparse.Namespace) -> int:
     if args.resume and not args.json:
         raise CourseError("--resume goes on with the rows of a --json FILE, and none is given.")
     engine_options = options_of(args)
-    on_gpu = options.device(engine_options) == "cuda"
-    if engine_options.page_size is None and not on_gpu:
+    if engine_options.page_size is None and options.device(engine_options) == "cpu":
         engine_options = replace(engine_options, page_size=4)  # half of the incident's page, since 64 servers run
     config = options.config(engine_options)
     for level in levels:
@@ -82,13 +123,11 @@ def run(args: argparse.Namespace) -> int:
         "stored": stored,
         "neighbours": neighbours,
         "versions": mode.versions(),
-        "sources": isolation.sources(),
+        "sources": group.revision(),
     }
     rows = {isolation.key(row): row for row in (_kept(args.json, server) if args.resume else ())}
     todo = [(left, level) for level in levels for left in scenario.isolate_subsets() if left <= varied]
     todo = [pair for pair in todo if pair not in rows]
-    if args.resume:
-        print(f"{len(rows)} rows are there; {len(todo)} are to be run.", file=sys.stderr)
     note = (
         f"{server['ran_on']}; {incident_report.server(config)}; long requests "
         f"{'attended in full' if args.attend_all else 'stored, their last pages extended'}; "
@@ -101,8 +140,17 @@ def run(args: argparse.Namespace) -> int:
         (args.markdown, isolation.as_markdown),
         (args.html, lambda table: _page(table, note)),
     ]
-    _write(forms, isolation.in_order(rows.values()))  # report an unwritable file before any server runs
-    given = {"fields": asdict(engine_options), "stored": stored, "neighbours": neighbours}
+    return Plan(engine_options, config, todo, stored, neighbours, note, forms, rows)
+
+
+def _alone(args: argparse.Namespace, plan: Plan) -> None:
+    """Run each server in a process of its own, which holds all its ranks; several at a time."""
+    from dcplab import subprocess_call
+    from dcplab.engine import defects as switches
+    from dcplab.engine import options
+
+    on_gpu = options.device(plan.options) == "cuda"
+    given = {"fields": asdict(plan.options), "stored": plan.stored, "neighbours": plan.neighbours}
     calls = [
         {
             "module": "dcplab.engine.isolation",
@@ -110,19 +158,35 @@ def run(args: argparse.Namespace) -> int:
             "args": {**given, "defects": sorted(left, key=switches.NAMES.index), "level": level},
             "timeout_s": args.timeout,
         }
-        for left, level in todo
+        for left, level in plan.todo
     ]
-    jobs = _jobs(args.jobs, config, todo, on_gpu)
+    jobs = _jobs(args.jobs, plan.config, plan.todo, on_gpu)
     for row in _run(subprocess_call.side_by_side(calls, jobs, fresh=on_gpu, first_alone=on_gpu), calls):
-        rows[isolation.key(row)] = row
-        _write(forms, isolation.in_order(rows.values()))
-    table = isolation.in_order(rows.values())
-    print(isolation.as_text(table, note))
-    dead = sum(row["outcome"]["verdict"] == "died" for row in table)
-    if dead:
-        again = "the same with --resume" if args.json else "with --json FILE and --resume it"
-        print(f"{dead} of {len(table)} servers died before their story ended; {again} runs those alone.", file=sys.stderr)
-    return 1 if dead else 0
+        plan.add(row)
+
+
+def _together(engine_options: Any, args: argparse.Namespace) -> None:
+    """Run the servers one after another, each on all processes; this is one of them. The first writes, and prints the table."""
+    from dcplab.engine import comm, isolation, options
+    from dcplab.engine import defects as switches
+
+    with comm.make(engine_options.ranks, engine_options.dcp_size, options.device(engine_options)) as ranks:
+        plan = _plan(args)
+        # Nobody writes before everybody has read.
+        ranks.agree("table", {"servers to run": sorted((level, *sorted(left)) for left, level in plan.todo)})
+        calls = [{"args": {"defects": sorted(left, key=switches.NAMES.index), "level": level}} for left, level in plan.todo]
+
+        def ends() -> Iterator[tuple[int, dict]]:
+            for number, (left, level) in enumerate(plan.todo):
+                began, asked = time.monotonic(), sorted(left, key=switches.NAMES.index)
+                row = isolation.row(plan.config, ranks, asked, level, stored=plan.stored, neighbours=plan.neighbours)
+                yield number, {"value": row, "seconds": time.monotonic() - began}
+
+        for row in _run(ends(), calls, tell=ranks.leads):
+            if ranks.leads:
+                plan.add(row)
+        if ranks.leads:
+            print(isolation.as_text(isolation.in_order(plan.rows.values()), plan.note), flush=True)
 
 
 def _patches(words: str) -> frozenset[str]:
@@ -135,7 +199,7 @@ def _patches(words: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _run(ends: Iterator[tuple[int, dict]], calls: list[dict]) -> Iterator[dict]:
+def _run(ends: Iterator[tuple[int, dict]], calls: list[dict], tell: bool = True) -> Iterator[dict]:
     """Yield the rows as their servers end. Each is shown with an estimate of the time left, once there is one."""
     from dcplab.engine import isolation
 
@@ -147,12 +211,9 @@ def _run(ends: Iterator[tuple[int, dict]], calls: list[dict]) -> Iterator[dict]:
         out = row["outcome"]
         said = f"{out['verdict']} ({out['why']})" if out["verdict"] == "died" else out["verdict"]
         what = f"{row['level']}, {isolation.patches_of(row)}: {said}"
-        print(
-            f"{count}/{len(calls)}  {what}; {done['seconds']:.0f} s"
-            + (f", about {_minutes(left)} left" if count < len(calls) else ""),
-            file=sys.stderr,
-            flush=True,
-        )
+        remains = f", about {_minutes(left)} left" if count < len(calls) else ""
+        if tell:
+            print(f"{count}/{len(calls)}  {what}; {done['seconds']:.0f} s{remains}", file=sys.stderr, flush=True)
         yield row
 
 

@@ -139,10 +139,9 @@ def _main(kind: str, dcp_size: int) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     torch.set_num_threads(1)
     _say({"at": "started"})
-    ranks = comm.make(kind, dcp_size)
-    _say({"at": "joined"})
-    found = story(ranks)
-    ranks.close()
+    with comm.make(kind, dcp_size) as ranks:
+        _say({"at": "joined"})
+        found = story(ranks)
     _say({"at": "done", **found})
 
 

@@ -1,4 +1,4 @@
-"""Ranks, three ways behind one interface: all in one process, one process each over gloo, or over NCCL by ``torchrun``.
+"""Ranks, three ways behind one interface: all in one process, or dealt to processes over gloo, or over NCCL.
 
 A process *hosts* ``ranks``, in order; engine code loops over them. ``all_gather`` takes one tensor for each hosted rank and
 gives ``[D, ...]``: every rank's, in rank order, the same in every process. That one collective is all the engine needs.
@@ -6,18 +6,20 @@ gives ``[D, ...]``: every rank's, in rank order, the same in every process. That
 
 from __future__ import annotations
 
-import datetime
+import copy
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 import torch.distributed as dist
 
+from dcplab.engine.group import PATIENCE, Group, PeerLost, check, revision
 from dcplab.errors import CourseError
 
-# How long a process waits for another in a collective. The other may have kernels to compile first. Then both end with an
-# error.
-PATIENCE = datetime.timedelta(minutes=5)
+# NVLink multicast takes a fabric manager that not every machine lets a process reach.
+NO_MULTICAST = {"NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1"}
 
 
 class Local:
@@ -36,7 +38,13 @@ class Local:
     def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
         return torch.stack(list(parts))
 
-    def close(self) -> None:
+    def agree(self, what: str, terms: Mapping[str, Any]) -> None:
+        """Raise CourseError in every process unless all of them give the same ``terms``. One process always agrees."""
+
+    def __enter__(self) -> Local:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         pass
 
 
@@ -44,23 +52,48 @@ class Distributed:
     """``dcp_size`` ranks dealt evenly, in order, to the processes of a ``torch.distributed`` group (gloo or NCCL).
 
     The group is made from the environment that ``torchrun`` sets (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, LOCAL_RANK). A
-    process may host several ranks: eight ranks run on two GPUs, four on each.
+    process may host several ranks: eight ranks run on two GPUs, four on each. Raises CourseError in every process if they
+    disagree about D, the library or the course's revision. A ``with`` statement ends the group.
     """
 
     def __init__(self, dcp_size: int, backend: str):
-        world = processes(backend, dcp_size)
-        if not world:
-            raise CourseError(f"--ranks {backend} runs under torchrun: {_example(backend, dcp_size)}.")
+        if "WORLD_SIZE" not in os.environ:
+            raise CourseError(f"Ranks over {backend} are processes, and nobody has started them: give --gpus or --processes.")
+        world = check(backend, dcp_size)
         self.name, self.dcp_size = backend, dcp_size
-        if backend == "nccl":
-            self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-            torch.cuda.set_device(self.device)
-            dist.init_process_group(backend, device_id=self.device, timeout=PATIENCE)
-        else:
-            self.device = torch.device("cpu")
-            dist.init_process_group(backend, timeout=PATIENCE)
-        each = dcp_size // world
-        self.ranks = range(dist.get_rank() * each, (dist.get_rank() + 1) * each)
+        # torch 2.13 has other names for the same collectives; 2.11 does not know them.
+        warnings.filterwarnings("ignore", r".*is deprecated. Please use .torch\.distributed\.", FutureWarning)
+        for name, value in NO_MULTICAST.items():
+            os.environ.setdefault(name, value)
+        self.group = Group()
+        given = {"store": self.group.groups, "rank": self.group.rank, "world_size": world, "timeout": PATIENCE}
+        try:
+            self.agree(
+                "group", {"--dcp-size": dcp_size, "--ranks": backend, "torch": torch.__version__, "revision": revision()}
+            )
+            if backend == "nccl":
+                self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+                torch.cuda.set_device(self.device)
+                dist.init_process_group(backend, device_id=self.device, **given)
+            else:
+                self.device = torch.device("cpu")
+                dist.init_process_group(backend, **given)
+        except BaseException:
+            self.group.leave(failed=False)  # the others have seen the same
+            raise
+        self.ranks = self._hosted()
+
+    def dealt(self, dcp_size: int) -> Distributed:
+        """Return the same processes with another number of ranks, which theirs must divide."""
+        check(self.name, dcp_size)
+        other = copy.copy(self)
+        other.dcp_size = dcp_size
+        other.ranks = other._hosted()
+        return other
+
+    def _hosted(self) -> range:
+        each = self.dcp_size // self.group.world
+        return range(self.group.rank * each, (self.group.rank + 1) * each)
 
     @property
     def leads(self) -> bool:
@@ -70,77 +103,27 @@ class Distributed:
         mine = torch.stack(list(parts))
         # Bytes: neither library knows every dtype, and nothing is computed here.
         sent = mine.contiguous().view(-1).view(torch.uint8)
-        got = torch.empty(dist.get_world_size() * sent.numel(), dtype=torch.uint8, device=sent.device)
+        got = torch.empty(self.group.world * sent.numel(), dtype=torch.uint8, device=sent.device)
         if sent.numel():
-            dist.all_gather_into_tensor(got, sent)
+            try:
+                dist.all_gather_into_tensor(got, sent)
+            except torch.OutOfMemoryError:
+                raise
+            except RuntimeError as error:
+                what = str(error).strip().split("\n")[0]
+                raise PeerLost(f"Another process has ended, or does not answer over {self.name} ({what}).") from error
         return got.view(mine.dtype).view(self.dcp_size, *mine.shape[1:])
 
-    def close(self) -> None:
-        if dist.is_initialized():
+    def agree(self, what: str, terms: Mapping[str, Any]) -> None:
+        self.group.agree(what, terms)
+
+    def __enter__(self) -> Distributed:
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        self.group.leave(failed=kind is not None)
+        if kind is None and dist.is_initialized():  # of a group that has lost a process nothing is left to end
             dist.destroy_process_group()
-
-
-def processes(kind: str, dcp_size: int) -> int:
-    """Return how many processes `torchrun` has started for ``dcp_size`` ranks, or 0 if this process is none of them.
-
-    Raises CourseError, in a sentence with what to give instead, for a combination that would hang or fail once a group is made.
-    Makes nothing here, and no CUDA context, so it can be called before anything else.
-    """
-    env = os.environ
-    if kind == "local":
-        if env.get("WORLD_SIZE", "1") != "1" and "TORCHELASTIC_RUN_ID" in env:
-            raise CourseError(
-                f"torchrun has started {env['WORLD_SIZE']} processes, and --ranks local holds all {dcp_size} ranks in one: "
-                "give --ranks gloo or nccl, or start it without torchrun."
-            )
-        return 0
-    if "WORLD_SIZE" not in env:
-        if kind == "nccl":
-            _need_gpus(1)
-            raise CourseError(f"--ranks nccl runs under torchrun, a process a GPU: {_example(kind, dcp_size)}.")
-        return 0
-    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
-        if name not in env:
-            raise CourseError(
-                f"WORLD_SIZE is in the environment and {name} is not; torchrun sets both ({_example(kind, dcp_size)}). "
-                "Without torchrun, unset WORLD_SIZE."
-            )
-    world, rank = _number("WORLD_SIZE"), _number("RANK")
-    if not rank < world:
-        raise CourseError(f"RANK={rank} is none of the {world} processes that WORLD_SIZE says there are.")
-    if dcp_size % world:
-        fit = " or ".join(str(n) for n in range(1, dcp_size + 1) if dcp_size % n == 0)
-        raise CourseError(
-            f"{dcp_size} DCP ranks cannot be dealt evenly to {world} processes: give --nproc-per-node {fit}, or a --dcp-size "
-            f"that {world} divides, as {world * max(1, dcp_size // world)}."
-        )
-    if kind == "nccl":
-        _need_gpus(_number("LOCAL_WORLD_SIZE") if "LOCAL_WORLD_SIZE" in env else world)
-    return world
-
-
-def _number(name: str) -> int:
-    value = os.environ[name]
-    if not value.isdecimal():
-        raise CourseError(f"{name}={value!r} in the environment is no number of processes; torchrun sets it.")
-    return int(value)
-
-
-def _need_gpus(count: int) -> None:
-    have = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if not have:
-        raise CourseError("--ranks nccl needs a CUDA device, and none is visible here; --ranks gloo runs on the CPU.")
-    if have < count:
-        raise CourseError(
-            f"NCCL needs a GPU for each process; {count} were started here, and there {'is' if have == 1 else 'are'} {have}: "
-            f"give --nproc-per-node {have}. A process can hold several ranks."
-        )
-
-
-def _example(kind: str, dcp_size: int) -> str:
-    """Return a command that would run."""
-    count = next((n for n in (2, 3) if dcp_size % n == 0), 1)
-    return f"torchrun --standalone --nproc-per-node {count} -m dcplab incident --ranks {kind} --dcp-size {dcp_size}"
 
 
 def make(kind: str, dcp_size: int, device: str = "cpu") -> Local | Distributed:

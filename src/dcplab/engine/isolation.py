@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import csv
 import gc
-import hashlib
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import dcp_kernels
 import torch
 
 from dcplab.engine import comm, incident_report, options, scenario
 from dcplab.engine import defects as switches
+from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scheduler import Engine
 
 COLUMNS = (
@@ -52,17 +50,31 @@ def one(fields: Mapping[str, Any], defects: Sequence[str], level: str, stored: b
     device = options.device(asked)
     if device == "cpu":
         torch.set_num_threads(asked.threads)
+    with comm.make("local", asked.dcp_size, device) as ranks:
+        return row(options.config(asked), ranks, defects, level, stored=stored, neighbours=neighbours)
+
+
+def row(
+    config: ServerConfig,
+    ranks: comm.Local | comm.Distributed,
+    defects: Sequence[str],
+    level: str,
+    *,
+    stored: bool,
+    neighbours: bool,
+) -> dict[str, Any]:
+    """The same on ranks that are there; what it gives is whole where rank 0 is hosted."""
     gc.collect()  # the server before this one
-    engine = Engine(options.config(asked), defects, comm.make("local", asked.dcp_size, device), neighbours=neighbours)
-    row: dict[str, Any] = {
+    engine = Engine(config, defects, ranks, neighbours=neighbours)
+    made: dict[str, Any] = {
         "defects": list(defects),
         "level": level,
         "outcome": incident_report.outcome_data(scenario.story(engine, level, stored=stored)),
     }
-    if device == "cuda":
+    if ranks.device.type == "cuda":
         torch.cuda.synchronize()  # what has gone wrong so far is this server's
-        row["gpu_bytes"] = torch.cuda.max_memory_reserved()
-    return row
+        made["gpu_bytes"] = torch.cuda.max_memory_reserved()
+    return made
 
 
 def died(defects: Sequence[str], level: str, why: str, seconds: float) -> dict[str, Any]:
@@ -75,15 +87,6 @@ def died(defects: Sequence[str], level: str, why: str, seconds: float) -> dict[s
 def key(row: Mapping[str, Any]) -> tuple[frozenset[str], str]:
     """Return the identity of a row's server: its defects and its level."""
     return frozenset(row["defects"]), row["level"]
-
-
-def sources() -> str:
-    """A short hash of the code that a row depends on: the engine's and the kernels'."""
-    digest = hashlib.sha256()
-    for folder in (Path(__file__).parent, Path(dcp_kernels.__file__).parent):
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def in_order(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -1,24 +1,27 @@
-"""Starting a server from a command line: which device, which sizes, which ranks, and the processes that gloo needs."""
+"""Starting a server from a command line: which device, which sizes, which ranks, and the processes that hold them."""
 
 from __future__ import annotations
 
 import os
 import socket
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from dcplab import subprocess_call
-from dcplab.engine import comm, scenario
+from dcplab import ended, subprocess_call
+from dcplab.engine import group, scenario
 from dcplab.engine.configurator import ServerConfig
 from dcplab.errors import CourseError
 
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """The options given. None: the device's default. ``ranks`` is local, gloo or nccl."""
+    """The options given. None: the device's default. ``ranks`` is local, gloo or nccl; ``processes`` hold them, where nobody
+    has started any."""
 
     device: str = "auto"
     ranks: str = "local"
@@ -30,15 +33,19 @@ class EngineOptions:
     chunk: int | None = None
     need_sort: bool = False
     threads: int = 1  # of torch on a CPU: more of them wait for each other on a busy machine
+    processes: int | None = None
+
+
+SAY_S = 1.0  # in which the first process of a machine says why all end, before the end of another has it ended
+GRACE_S = 2.0  # for processes to end by themselves once one has
 
 
 def device(options: EngineOptions) -> str:
     """Return cpu or cuda. Raises CourseError if CUDA was asked for and is not available."""
     try:
-        comm.processes(options.ranks, options.dcp_size)  # a wrong combination is refused before anything is made
+        group.check(options.ranks, options.dcp_size, options.processes)  # refused before anything is made
     except CourseError:
-        if os.environ.get("LOCAL_RANK", "0") != "0":
-            raise SystemExit(2) from None  # the first process of a machine says it
+        _leave_it_to_the_first()
         raise
     have = torch.cuda.is_available()
     if options.device == "auto":
@@ -83,23 +90,62 @@ def config(options: EngineOptions) -> ServerConfig:
 
 
 def on_every_rank(options: EngineOptions, work: Callable[..., None], *given: Any) -> None:
-    """Call ``work(options, *given)`` in each process that the ranks need: here, or, for gloo outside ``torchrun``, in a new one
-    for each rank."""
+    """Call ``work(options, *given)`` in each process that holds ranks: here, or in new ones where nobody has started any.
+
+    Raises CourseError if one of them ends before its work does; none of the others outlives that.
+    """
+    world = group.check(options.ranks, options.dcp_size, options.processes)
+    if world and "WORLD_SIZE" not in os.environ:
+        _start(world, options, work, given)
+        return
     if device(options) == "cpu":
         torch.set_num_threads(options.threads)
-    if options.ranks == "gloo" and "WORLD_SIZE" not in os.environ:
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
-        torch.multiprocessing.spawn(_one_rank, (options, port, work, given), nprocs=options.dcp_size)
-    else:
+    try:
         work(options, *given)
+    except group.PeerLost:
+        raise
+    except CourseError:
+        _leave_it_to_the_first()
+        raise
 
 
-def _one_rank(rank: int, options: EngineOptions, port: int, work: Callable[..., None], given: tuple[Any, ...]) -> None:
-    os.environ.update(RANK=str(rank), WORLD_SIZE=str(options.dcp_size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    torch.set_num_threads(options.threads)
-    work(options, *given)
+def _leave_it_to_the_first() -> None:
+    """End this process, unless it is the first of its machine: all of them have the same to say."""
+    if not group.first_here():
+        time.sleep(SAY_S)
+        raise SystemExit(2) from None
+
+
+def _start(world: int, options: EngineOptions, work: Callable[..., None], given: tuple[Any, ...]) -> None:
+    """Run ``work`` in ``world`` new processes, and wait."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    words = (world, options, port, work, given)
+    context = torch.multiprocessing.spawn(_one_process, words, nprocs=world, join=False)
+    try:
+        while not context.join(grace_period=GRACE_S):
+            pass
+    except torch.multiprocessing.ProcessExitedException as error:
+        if error.exit_code == 2:  # it has said why
+            raise SystemExit(2) from None
+        why = ended.by_signal(-error.exit_code) if error.exit_code < 0 else f"exit status {error.exit_code}"
+        raise CourseError(f"Process {error.error_index} of {world} has ended ({why}), and so the others were ended.") from None
+
+
+def _one_process(
+    rank: int, world: int, options: EngineOptions, port: int, work: Callable[..., None], given: tuple[Any, ...]
+) -> None:
+    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world, "MASTER_PORT": port}
+    os.environ.update({name: str(value) for name, value in place.items()}, MASTER_ADDR="127.0.0.1")
+    try:
+        on_every_rank(options, work, *given)
+    except group.PeerLost:
+        time.sleep(2 * GRACE_S)  # who started this process sees the one that was lost, and says what became of it
+        raise SystemExit(2) from None
+    except CourseError as error:
+        print(f"course: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def free_gpu_bytes() -> int:
@@ -113,5 +159,10 @@ def free_gpu_bytes() -> int:
 def ran_on(options: EngineOptions) -> str:
     """Name the device and the ranks for the head of a result, so that a CPU's is never taken for a GPU's."""
     where = f"GPU ({torch.cuda.get_device_name()})" if device(options) == "cuda" else "CPU (torch)"
-    how = {"local": "all ranks in one process", "gloo": "ranks over gloo", "nccl": "ranks over NCCL"}[options.ranks]
+    world = group.check(options.ranks, options.dcp_size, options.processes)
+    how = (
+        f"{world} processes over {'NCCL' if options.ranks == 'nccl' else options.ranks}"
+        if world
+        else "all ranks in one process"
+    )
     return f"{where}, {how}"

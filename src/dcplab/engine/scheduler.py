@@ -80,6 +80,9 @@ class Engine:
         self.defects, self.paths = frozenset(defects), paths
         self.config = config = _planned(config, self.defects)
         self.comm = comm or Local(config.dcp_size)
+        self.comm.agree(
+            "server", vars(config) | {"defects": sorted(self.defects), "watch": (watch, typed, strict, neighbours, capture)}
+        )
         self.device = self.comm.device
         self.tokenizer = tokenizer or Tokenizer()
         counted = strict or "free_mid_page" not in self.defects

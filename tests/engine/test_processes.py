@@ -1,0 +1,183 @@
+"""Ranks held by several processes: the same as in one, refused where they would not meet, ended together."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from dcplab.cli import main
+
+SMALL = ["--dcp-size", "4", "--page-size", "4", "--device", "cpu"]
+TWO = ["--ranks", "gloo", "--processes", "2"]
+INSIDE_S = 30  # of the end of one process the others end
+
+
+@pytest.mark.slow
+def test_an_incident_in_two_processes_is_that_of_one(tmp_path):
+    said = {}
+    for name, words in (("one", []), ("two", TWO)):
+        assert main(["incident", *SMALL, *words, "--json", str(tmp_path / name)]) == 0
+        said[name] = json.loads((tmp_path / name).read_text())
+        del said[name]["seconds"]
+    assert "2 processes over gloo" in said["two"].pop("ran_on") and "one process" in said["one"].pop("ran_on")
+    assert said["one"] == said["two"] and said["one"]["verdict"] == "silent corruption"
+
+
+@pytest.mark.slow
+def test_an_isolation_in_two_processes_is_that_of_one_and_goes_on(tmp_path, capfd):
+    rows = {}
+    asked = ["isolate", *SMALL, "--only", "index_k_size", "--levels", "above"]
+    for name, words in (("one", ["-j", "1"]), ("two", TWO)):
+        assert main([*asked, *words, "--json", str(tmp_path / name)]) == 0
+        table = json.loads((tmp_path / name).read_text())
+        rows[name] = table["runs"]
+        for row in rows[name]:
+            del row["outcome"]["seconds"]
+    assert rows["one"] == rows["two"] and [r["outcome"]["verdict"] for r in rows["two"]] == ["silent corruption", "right"]
+    assert "2 processes over gloo" in capfd.readouterr().out
+    half = json.loads((tmp_path / "two").read_text())
+    half["runs"] = half["runs"][:1]
+    (tmp_path / "two").write_text(json.dumps(half))
+    assert main([*asked, *TWO, "--json", str(tmp_path / "two"), "--resume"]) == 0
+    assert "1 rows are there; 1 are to be run" in capfd.readouterr().err
+    assert len(json.loads((tmp_path / "two").read_text())["runs"]) == 2
+
+
+@pytest.mark.parametrize("command", ["incident", "isolate"])
+@pytest.mark.parametrize(
+    ("words", "gpus", "sentence"),
+    [
+        ([*TWO, "--dcp-size", "3"], 0, "3 DCP ranks cannot be dealt evenly to 2 processes: give --processes 1 or 3, or"),
+        (["--gpus", "2", "--dcp-size", "5"], 2, "5 DCP ranks cannot be dealt evenly to 2 processes: give --gpus 1 or 5, or"),
+        (["--ranks", "gloo", "--processes", "0"], 0, "At least one process must hold the ranks, not 0."),
+        (["--processes", "2"], 0, "--ranks local holds all ranks in one process, not in 2: give --ranks gloo, or --gpus."),
+        (["--gpus", "2", "--ranks", "gloo"], 2, "--gpus starts ranks over NCCL, and --ranks gloo runs on the CPU"),
+        (["--gpus", "4", "--dcp-size", "8"], 2, "4 were started here, and there are 2: give --gpus 2."),
+        (["--gpus", "2"], 0, "--ranks nccl needs a CUDA device, and none is visible here"),
+        (["--ranks", "nccl"], 2, "Or give --gpus N, which starts them."),
+    ],
+)
+def test_processes_that_could_not_hold_the_ranks_are_never_started(capsys, monkeypatch, command, words, gpus, sentence):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.multiprocessing, "spawn", None)  # a call would raise
+    began = time.process_time()
+    assert main([command, *words]) == 2
+    assert time.process_time() - began < 1
+    told = capsys.readouterr()
+    assert told.out == "" and sentence in told.err and len(told.err.strip().splitlines()) == 1
+
+
+def start(rank: int, port: int, words: list[str], before: str = "") -> subprocess.Popen:
+    """One of two processes, as `torchrun` would start it."""
+    env = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    code = f"import sys\n{before}\nfrom dcplab.cli import main\nsys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "incident", "--ranks", "gloo", *words]
+    return subprocess.Popen(command, env=os.environ | env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@pytest.fixture
+def started():
+    """Processes that a test starts, ended with it."""
+    running: list[subprocess.Popen] = []
+    yield running
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+OTHER = "from dcplab.engine import comm\ncomm.revision = lambda: 'another'"
+SERVER = ["--dcp-size", "4", "--page-size", "4"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "before", "sentence"),
+    [
+        ([*SERVER[2:], "--dcp-size", "8"], "", "the same group: --dcp-size is 4 in process 0 and 8 in process 1."),
+        (SERVER, OTHER, "revision is [0-9a-f]+ in process 0 and another in process 1."),
+        ([*SERVER[:2], "--page-size", "8", "--size", "2000"], "", "server: page_size is 4 in process 0 and 8 in process 1."),
+        ([*SERVER, "--size", "3000"], "", "server: size is [0-9]+ in process 0 and 3000 in process 1."),
+        ([*SERVER, "--layers", "2"], "", "server: layers is 3 in process 0 and 2 in process 1."),
+        ([*SERVER, "--defects", "none"], "", "server: defects is .* in process 0 and \\[\\] in process 1."),
+        ([*SERVER, "--level", "full"], "", "story: --level is below in process 0 and full in process 1."),
+    ],
+)
+def test_processes_that_disagree_are_refused_at_the_start(started, words, before, sentence):
+    port = free_port()
+    base = [*SERVER, "--level", "below"] if "--level" in words else SERVER
+    if "2000" in words:  # at its own size neither is refused for itself
+        base = [*base, "--size", "2000"]
+    started += [start(0, port, base), start(1, port, words, before)]
+    told = [process.communicate(timeout=120)[1] for process in started]
+    assert [process.returncode for process in started] == [2, 2]
+    assert re.search(sentence, told[0]) and "steps" not in told[0] and told[1] == ""
+
+
+def met(process: subprocess.Popen) -> None:
+    """Wait until the processes of an incident compute."""
+    for line in process.stderr:
+        if "step 2" in line or line.startswith("long"):
+            return
+    raise AssertionError("it ended before its processes met")
+
+
+LONG = [*SERVER, "--chunk", "16"]  # many steps
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("which", "by", "sentence"),
+    [
+        (0, signal.SIGKILL, "Process 0, or torchrun, at which the processes meet, has ended|Another process has ended"),
+        (1, signal.SIGKILL, "Another process has ended, or does not answer over gloo"),
+        (1, signal.SIGSTOP, "Nothing has been heard of process 1 of 2 for 20 s; process 0 ends too"),
+    ],
+)
+def test_a_process_that_is_lost_ends_the_other_with_a_sentence(started, which, by, sentence):
+    port = free_port()
+    started += [start(rank, port, LONG) for rank in (0, 1)]
+    met(started[0])
+    os.kill(started[which].pid, by)
+    began = time.monotonic()
+    told = started[1 - which].communicate(timeout=120)[1]
+    assert started[1 - which].returncode == 2 and re.search(sentence, told)
+    assert time.monotonic() - began < INSIDE_S
+
+
+@pytest.mark.slow
+def test_a_killed_process_ends_those_that_were_started_with_it(started):
+    words = [sys.executable, "-m", "dcplab", "incident", *TWO, *LONG]
+    started.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+    met(started[0])
+    ranks = [pid for pid in children(started[0].pid) if b"spawn_main" in command_line(pid)]
+    assert len(ranks) == 2
+    os.kill(max(ranks), signal.SIGKILL)
+    began = time.monotonic()
+    told = started[0].communicate(timeout=120)[1]
+    assert time.monotonic() - began < INSIDE_S and started[0].returncode == 2
+    assert told.count("course: ") == 1 and re.search(r"Process \d of 2 has ended \(ended by SIGKILL", told)
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in ranks)
+
+
+def children(pid: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(word) for word in f.read().split()]
+
+
+def command_line(pid: int) -> bytes:
+    with open(f"/proc/{pid}/cmdline", "rb") as f:
+        return f.read()
