@@ -12,9 +12,12 @@ import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 EXPOSED = "DCPLAB_FRONT_END"  # set to "jupyterlab" for the kernels of a JupyterLab whose scripts reach it
 PATIENCE_S = 2.0
+
+ran: dict[int, tuple[str, float]] = {}  # number of a run -> id of its cell, when it ended; since `lab.start`
 
 _CALLED_ONCE = """
 (() => {
@@ -31,6 +34,13 @@ _FILL = """
   const found = cells.find(c => c.id === cell) ?? cells.find(c => c.getMetadata("nbgrader")?.grade_id === part);
   if (found) { found.sharedModel.setSource(text); found.clearExecution?.(); }
 """
+
+
+def note_the_cell(result: Any) -> None:
+    """Remember which cell has run, as which number, and when. The result knows it; the shell counts on before or after a run,
+    as its version has it. A front end may not say which cell it is."""
+    if result.info.store_history:
+        ran[result.execution_count] = (getattr(result.info, "cell_id", None) or "", time.time())
 
 
 def here() -> bool:

@@ -10,7 +10,7 @@ import contextlib
 import os
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,8 +57,8 @@ def start(lab: str) -> Shown:
     opened = catalog.lab(lab)
     here = mode.current()
     pool.warm(here.name)
-    if shell := _shell():
-        for happens, tell in (("post_run_cell", _note_the_cell), ("post_run_cell", _tell_of_a_lost_context)):
+    if (shell := _shell()) and shell.events:
+        for happens, tell in (("post_run_cell", front_end.note_the_cell), ("post_run_cell", _tell_of_a_lost_context)):
             with contextlib.suppress(ValueError):
                 shell.events.unregister(happens, tell)
             shell.events.register(happens, tell)
@@ -254,23 +254,13 @@ def _carried(part: Part, program: Program) -> Program:
     return own.carry(program)
 
 
-_cells: dict[int, tuple[str, float]] = {}  # number of a run -> id of its cell, when it ended; since `start`
-
-
-def _note_the_cell(result: Any) -> None:
-    """Remember which cell has run, as which number, and when. The result knows it; the shell counts on before or after a run,
-    as its version has it. A front end may not say which cell it is."""
-    if result.info.store_history:
-        _cells[result.execution_count] = (getattr(result.info, "cell_id", None) or "", time.time())
-
-
 def _judged(notebook: Path, part: Part) -> Judged | None:
     """Return which run of which cell a check has judged."""
     from dcplab.notebook import reset as notebook_reset
 
     shell = _shell()
     history = shell.history_manager.input_hist_raw if shell else ()
-    runs = [CellRun(i, text, *_cells.get(i, ("", 0.0))) for i, text in enumerate(history) if text]
+    runs = [CellRun(i, text, *front_end.ran.get(i, ("", 0.0))) for i, text in enumerate(history) if text]
     end, saved = time.monotonic() + WRITTEN_S, None
     while saved is None:
         try:
@@ -325,8 +315,23 @@ def _present(result: CheckResult, shown: bool) -> Checked | float:
     return Checked(result, shown)
 
 
+_sent: list[Any] = []  # what stands where the shell would: the cells of another process (`closed.worker`)
+
+
+@contextlib.contextmanager
+def attached(shell: Any) -> Iterator[None]:
+    """Take cells that another process has sent for a kernel's. ``shell``: their ``history_manager``, or None for a file's."""
+    _sent.append(shell)
+    try:
+        yield
+    finally:
+        _sent.pop()
+
+
 def _shell() -> Any:
     """Return the notebook's shell, or None outside a live kernel."""
+    if _sent:
+        return _sent[-1]
     try:
         from IPython import get_ipython
     except ImportError:

@@ -25,7 +25,7 @@ def root() -> Path:
 
 
 def labs() -> Path:
-    return root() / "labs"
+    return settings.labs() or root() / "labs"
 
 
 def solutions() -> Path:

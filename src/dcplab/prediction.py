@@ -14,7 +14,7 @@ from dcplab.course.catalog import Lab
 from dcplab.course.model import Part, Prediction
 from dcplab.errors import CourseError
 from dcplab.present.display import Shown
-from dcplab.present.page import html
+from dcplab.viz.core import form as forms
 
 
 def _asked(part: Part) -> Prediction:
@@ -60,58 +60,16 @@ def question(part: Part) -> str:
     return f'{part.id}, predict: {asked.question}\n{choices}\nAnswer with lab.predict("{part.id}", "{example}").'
 
 
+def said_before(lab: Lab, part: Part) -> str:
+    """Return an earlier prediction with its verdict, or ""."""
+    made = progress.part(lab.name, part.id).get("prediction")
+    return verdict(_asked(part), str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""
+
+
 def form(lab: Lab, part: Part) -> Any:
     """Return the form, or the question as text where there are no widgets. An earlier prediction is shown with its verdict."""
-    asked = _asked(part)
-    made = progress.part(lab.name, part.id).get("prediction")
-    before = verdict(asked, str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""
-    try:
-        import ipywidgets as widgets
-        from IPython import get_ipython
-    except ImportError:
-        return Shown("\n".join(filter(None, (question(part), before))))
-    if get_ipython() is None:
-        return Shown("\n".join(filter(None, (question(part), before))))
-    return _form(lab, part, asked, before, widgets)
-
-
-class Form:
-    """The widget, and the same question as text for places where no kernel draws it."""
-
-    def __init__(self, widget: Any, text: str):
-        self.widget, self.text = widget, text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = self.widget._repr_mimebundle_(**kwargs)
-        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
-        data = {**(data or {}), "text/plain": self.text}
-        return (data, *rest) if rest else data
-
-
-def _form(lab: Lab, part: Part, asked: Prediction, before: str, widgets: Any) -> Any:
-    from dcplab.viz.core import keyboard
-
-    wide = widgets.Layout(width="auto", max_width="48em")
-    heading = widgets.HTML(html("<b>{}, predict:</b> {}", part.id, asked.question))
-    if asked.choices:
-        field = widgets.RadioButtons(options=list(asked.choices), value=None, layout=wide)
-    else:
-        field = widgets.Text(placeholder="your answer", layout=wide)
-    button = widgets.Button(description="Commit", tooltip="Say what you expect, before you run it")
-    said = widgets.HTML(html("{}", before))
-
-    def on_commit(_: Any) -> None:
-        try:
-            said.value = html("{}", commit(lab, part, field.value or ""))
-        except CourseError as e:
-            said.value = html("{}", str(e))
-        except Exception as e:  # tell a bad value and keep the form
-            said.value = html("{}", f"That did not work: {type(e).__name__}: {e}")
-
-    button.on_click(on_commit)
-    return Form(
-        widgets.VBox([heading, field, button, said, keyboard.keep()]), "\n".join(filter(None, (question(part), before)))
-    )
+    asked, before = _asked(part), said_before(lab, part)
+    text = "\n".join(filter(None, (question(part), before)))
+    if not forms.widgets_here():
+        return Shown(text)
+    return forms.form(part.id, asked.question, asked.choices, before, lambda answer: commit(lab, part, answer), text)

@@ -25,6 +25,12 @@ def state_dir() -> Path | None:
     return Path(given) if given else None
 
 
+def labs() -> Path | None:
+    """Return the folder that stands for ``labs/`` (``DCPLAB_LABS``: what a learner sent to the grading service), or None."""
+    given = os.environ.get("DCPLAB_LABS")
+    return Path(given) if given else None
+
+
 def mode() -> str:
     """Return "cpu" or "gpu" if asked for (``DCPLAB_MODE``), else ""."""
     asked = os.environ.get("DCPLAB_MODE", "").lower()

@@ -9,7 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
-from dcplab import lab, paths, progress
+from dcplab import front_end, lab, paths, progress
 from dcplab.cli import main
 from dcplab.errors import CourseError
 from dcplab.notebook import reset
@@ -361,14 +361,14 @@ def test_a_run_is_known_by_its_own_number_whenever_the_shell_counts_on(monkeypat
     config.HistoryManager.hist_file = ":memory:"
     shell = InteractiveShell(config=config)
     monkeypatch.setattr(lab, "_shell", lambda: shell)
-    monkeypatch.setattr(lab, "_cells", {})
-    shell.events.register("post_run_cell", lab._note_the_cell)
+    monkeypatch.setattr(front_end, "ran", {})
+    shell.events.register("post_run_cell", front_end.note_the_cell)
     ran = [("a = 1", "answer"), ("b = 2", "check"), ("a = 3", "answer"), ("1 / 0", "check"), ("b = 2", "check")]
     for text, cell in ran:
         shell.run_cell(text, store_history=True, cell_id=cell)
     shell.run_cell("c = 1", store_history=False, cell_id="hidden")
     history = list(enumerate(shell.history_manager.input_hist_raw))[1:]
-    assert [(text, lab._cells[i][0]) for i, text in history] == ran
-    assert lab._cells[1][1] <= lab._cells[3][1], "when they ended, in order"
-    runs = [CellRun(i, text, *lab._cells[i]) for i, text in history]
+    assert [(text, front_end.ran[i][0]) for i, text in history] == ran
+    assert front_end.ran[1][1] <= front_end.ran[3][1], "when they ended, in order"
+    runs = [CellRun(i, text, *front_end.ran[i]) for i, text in history]
     assert judged("1c", "a", runs, []) == Judged(3)

@@ -1,6 +1,6 @@
 """For a workshop's instructor: `board` shows who is at which part, who is stuck, and which misconceptions are about; `seeds`
 prints each student's seed; `collect` gathers notebooks from homes; `queue` keeps and shows the turns on a shared GPU; `check`,
-`up`, `add` and `down` are about a hub; `notes` is a teacher's sheet."""
+`up`, `add` and `down` are about a hub; `notes` is a teacher's sheet; `service` checks for a closed book."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from dcplab.commands import _workshop_hub, _workshop_notes
+from dcplab.commands import _workshop_hub, _workshop_notes, _workshop_service
 
 HELP = "a class: its hub, its board, its notebooks, its turns on a GPU"
 
@@ -38,6 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     queue.add_argument("--show", action="store_true", help="only say who has it and who waits")
     _workshop_hub.arguments(actions)
     _workshop_notes.arguments(actions)
+    _workshop_service.arguments(actions)
     board.add_argument("--watch", type=float, metavar="S", help="draw it again every S seconds, until Ctrl-C")
 
 
@@ -50,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
         return _workshop_hub.run(args)
     if args.action == "notes":
         return _workshop_notes.run(args)
+    if args.action == "service":
+        return _workshop_service.run(args)
     if args.action == "seeds":
         of = seeds.bound(key=args.key)
         csv.writer(sys.stdout).writerows([("student", "seed"), *((student, of(student)) for student in args.students)])

@@ -151,7 +151,7 @@ def _plain(text: Any, most: int) -> str:
 
 async def serve(path: Path, rules: QueueRules) -> int:
     """Keep the queue at a socket until told to end. Returns 1 if another daemon keeps it already."""
-    with _alone(path) as first:
+    with alone(path) as first:
         if not first:
             return 1
         path.unlink(missing_ok=True)
@@ -217,7 +217,7 @@ async def serve(path: Path, rules: QueueRules) -> int:
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Iterator[bool]:
+def alone(path: Path) -> Iterator[bool]:
     """Hold this socket's place. The lock is its owner's: nobody else can open it."""
     handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
