@@ -89,7 +89,7 @@ def reel(of: film.Film) -> dict[str, Any]:
 
     pool = film.Pool()
     values = list(product(*of.axes.values()))
-    frames = {v: [film.kept(frame, pool, "film") for frame in of.frames(*v)] for v in values}
+    frames = {v: [film.frame_runs(frame, pool, "film") for frame in of.frames(*v)] for v in values}
     return {
         "name": of.name,
         "steps": of.steps,

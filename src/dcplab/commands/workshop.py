@@ -1,6 +1,7 @@
 """For a workshop's instructor: `board` shows who is at which part, who is stuck, and which misconceptions are about; `seeds`
 prints each student's seed; `collect` gathers notebooks from homes; `queue` keeps and shows the turns on a shared GPU; `check`,
-`up`, `add` and `down` are about a hub; `notes` is a teacher's sheet; `service` checks for a closed book."""
+`up`, `add` and `down` are about a hub; `notes` is a teacher's sheet, `slides` are for the
+projector; `service` checks for a closed book."""
 
 from __future__ import annotations
 
@@ -39,6 +40,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _workshop_hub.arguments(actions)
     _workshop_notes.arguments(actions)
     _workshop_service.arguments(actions)
+    slides = actions.add_parser("slides", help="make the slides for what is told together, as plain files")
+    slides.add_argument("folder", metavar="DIR", type=Path, help="where they go: a new or empty folder, or slides made before")
     board.add_argument("--watch", type=float, metavar="S", help="draw it again every S seconds, until Ctrl-C")
 
 
@@ -51,6 +54,12 @@ def run(args: argparse.Namespace) -> int:
         return _workshop_hub.run(args)
     if args.action == "notes":
         return _workshop_notes.run(args)
+    if args.action == "slides":
+        from dcplab.site import slides
+
+        count = slides.make(args.folder, print)
+        print(f"{count} slides. Open {args.folder / 'index.html'} in a browser: arrows, S for the notes, ?print-pdf for paper.")
+        return 0
     if args.action == "service":
         return _workshop_service.run(args)
     if args.action == "seeds":

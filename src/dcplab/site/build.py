@@ -39,7 +39,7 @@ def build(folder: Path, say: Callable[[str], None]) -> int:
         source.mkdir()
         say("drawing the pictures")
         sources.lay_out(root, catalog.labs(), source)
-        _front_end(Path(scratch, "static"))
+        front_end(Path(scratch, "static"), "site.css")
         say("making the pages")
         make_pages(source, built, Path(scratch, "static"), root)
         put(built, folder)
@@ -56,11 +56,11 @@ def refuse(folder: Path, root: Path) -> None:
         raise CourseError(f"{folder} is not empty, and `./course site` did not make it: give a folder that is new or empty.")
 
 
-def _front_end(folder: Path) -> None:
-    """Write the site's script and style: those of the live pictures, and what moves a film."""
+def front_end(folder: Path, style: str) -> None:
+    """Write script and style of pages with pictures: those of the live pictures, and what moves a film."""
     folder.mkdir()
     scene = surface.SCRIPT.replace("export default", "const dcplabScene =")  # a page opened as a file loads no module
-    for name, before in (("site.js", scene), ("site.css", surface.STYLE)):
+    for name, before in (("site.js", scene), (style, surface.STYLE)):
         (folder / name).write_text(before + (STATIC / name).read_text(encoding="utf-8"), encoding="utf-8")
 
 

@@ -56,7 +56,7 @@ def page(film: Film, identity: str) -> Markup:
     """
     reels = [list(film.frames(*values)) for values in product(*film.axes.values())]
     pool = Pool()
-    kept = [[kept(frame, pool, identity) for frame in reel] for reel in reels]
+    kept = [[frame_runs(frame, pool, identity) for frame in reel] for reel in reels]
     values = list(product(*film.axes.values()))
     at = values.index(film.start)
     step = next(i for i, frame in enumerate(reels[at]) if frame.step == film.first)
@@ -90,7 +90,7 @@ def _svg(frame: Frame, identity: str) -> str:
     return to_svg(frame.picture.scene, frame.picture.title, identity, live=True)
 
 
-def kept(frame: Frame, pool: Pool, identity: str) -> dict[str, Any]:
+def frame_runs(frame: Frame, pool: Pool, identity: str) -> dict[str, Any]:
     runs = pool.runs(_PIECE.findall(_svg(frame, identity)))
     return {"step": frame.step, "loc": frame.loc, "says": frame.sentence, "below": _below(frame), "runs": runs}
 

@@ -36,12 +36,46 @@ SETTINGS = {
 }
 
 
+# Slides: reveal.js and its notes come with the package; nothing is fetched when they are shown.
+SLIDES = {
+    "project": SETTINGS["project"],
+    "root_doc": "index",
+    "extensions": ["myst_nb", "sphinx_revealjs"],
+    "nb_execution_mode": "off",
+    "nb_ipywidgets_js": {},
+    "smartquotes": False,
+    "revealjs_style_theme": "white",
+    "revealjs_css_files": ["slides.css"],
+    "revealjs_js_files": [("site.js", {"defer": "defer"})],
+    "revealjs_script_files": [],
+    "revealjs_script_plugins": [
+        {"name": f"Reveal{p.title()}", "src": f"revealjs/plugin/{p}/{p}.js"} for p in ("notes", "zoom")
+    ],
+    "revealjs_script_conf": {
+        "hash": True,
+        "slideNumber": "c/t",
+        "width": 1280,
+        "height": 800,
+        "margin": 0.04,
+        "keyboardCondition": None,
+    },
+}
+
+
+def run_slides(source: str, built: str, static: str) -> list[str]:
+    """Make slides of ``source`` in ``built``. Returns what Sphinx warns of."""
+    return _run("revealjs", source, built, SLIDES | {"revealjs_static_path": [static]})
+
+
 def run(source: str, built: str, static: str, root: str) -> list[str]:
     """Make HTML of ``source`` in ``built``; ``static``: the folder of script and style; ``root``: the checkout. Returns what
     Sphinx warns of. A process does it once: Sphinx keeps what it registers."""
+    return _run("html", source, built, SETTINGS | {"dcplab_root": root, "html_static_path": [static]})
+
+
+def _run(builder: str, source: str, built: str, settings: dict[str, Any]) -> list[str]:
     warnings = io.StringIO()
-    settings = SETTINGS | {"dcplab_root": root, "html_static_path": [static]}
-    app = Sphinx(source, None, built, f"{source}-read", "html", confoverrides=settings, status=None, warning=warnings)
+    app = Sphinx(source, None, built, f"{source}-read", builder, confoverrides=settings, status=None, warning=warnings)
     app.build()
     lines = re.sub(r"\x1b\[[\d;]*m", "", warnings.getvalue()).replace(f"{source}/", "").splitlines()
     return [line for line in lines if line.strip()]
