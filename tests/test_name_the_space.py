@@ -29,7 +29,11 @@ from dcplab.name_the_space.typing import (
     RANK,
     REQUEST,
     ROW,
+    SENT,
     SOURCE,
+    SRC_LOC,
+    SRC_RANK,
+    SRC_ROW,
     TOKEN,
 )
 
@@ -147,6 +151,7 @@ class Numbers:
     FIRST, PAGES = 5000, (5003, 5000, 5005, 5001)
     REQ, RAG, GATHER, TOK = 10**11, 10**10, 10**13, 10**15
     KEY, ROW_ELEMENTS, SOURCE_ELEMENTS = 128, 10**7, 1000
+    S, SENDER, FAR, FAR_PAGES = 5, 3, 3 * 10**7, (3, 0, 5, 1, 6, 2, 4)  # the node that sends: its ranks, and pages from FAR on
 
     def __init__(self, d, p, part="1i"):
         self.d, self.p, self.w = d, p, d * p
@@ -159,22 +164,27 @@ class Numbers:
             REQUEST: (self.REQ, self.REQ + 1), TOKEN: (self.TOK, self.TOK + w), GATHERED: (self.GATHER, self.GATHER + 4 * p),
             ELEMENT: (self.FIRST * p * self.ROW_ELEMENTS, (top * p + w) * self.ROW_ELEMENTS),
             SOURCE: (self.TOK * self.SOURCE_ELEMENTS, (self.TOK + w) * self.SOURCE_ELEMENTS),
+            SRC_LOC: (self.FAR * self.S * p, (self.FAR + 7) * self.S * p), SRC_ROW: (self.FAR * p, (self.FAR + 7) * p),
         }  # fmt: skip
         self.of = {
             **{space: range(first, last + 1) for space, (first, last) in ends.items()},  # how many there are, too
-            POSITION: range(4 * w), RANK: range(d), typing.ENTRY_P: range(4 * d), typing.ENTRY_W: range(4),
+            POSITION: range(4 * w), RANK: range(d), SRC_RANK: range(self.S), SENT: range(-(-4 * w // self.S)), typing.ENTRY_P: range(4 * d), typing.ENTRY_W: range(4),
             typing.PLACE_P: range(p), typing.PLACE_ROW: range(p),
         }  # fmt: skip
         base, step = torch.tensor(self.PAGES), torch.arange(w)
         self.locs = (base[:, None] * w + torch.arange(w)).flatten()
         new = self.locs[3 * w :]
+        far = (self.FAR + torch.tensor(self.FAR_PAGES)[:, None]) * self.S * p + torch.arange(self.S * p)
+        far = far.flatten()[: 4 * w]  # a source loc for each position
         self.held = {  # a table, and the first index that it is read by
             "table": (self.locs, 0), "table_k": ((base[:, None] * d + torch.arange(d)).flatten(), 0), "table_w": (base, 0),
             "locs": (new, self.TOK), "rows_of": (new // d, self.TOK), "pos_of": (3 * w + step, self.TOK),
             "req_of": (torch.full((w,), self.REQ), self.TOK), "picked": (2 * step, self.TOK),
             "cu_k": (torch.tensor([self.RAG, self.RAG + 4 * w]), self.REQ),
             "cu_q": (torch.tensor([self.TOK, self.TOK + w]), self.REQ), "begin": (torch.tensor([self.GATHER]), self.REQ),
-            "prefix": (torch.tensor([3 * w]), self.REQ),
+            "prefix": (torch.tensor([3 * w]), self.REQ), "src": (far, 0), "dst": (self.locs, 0),
+            "pos_at": (self.inverse(far, ends[SRC_LOC]), ends[SRC_LOC][0]),
+            "pos_of": (self.inverse(self.locs, ends[LOC]), ends[LOC][0]),
         }  # fmt: skip
         self.names = {
             "D": d, "P": p, "r": 1, "pos": torch.arange(3 * w, 4 * w), "top": torch.arange(w - 3, 3 * w - 1, 2), "new": new,
@@ -182,13 +192,21 @@ class Numbers:
             "rows_here": 5006 * p, "q": Anything(), "kv": Anything(), "k": Anything(), "scale": Anything(), "C": 5005 * p,
             "high": self.locs.max(), "kbytes": page, "kdim": self.KEY, "fbytes": 4, "tok": self.TOK + step,
             "stride": self.ROW_ELEMENTS, "sstride": self.SOURCE_ELEMENTS, "rag": self.RAG + torch.arange(w, 2 * w),
-            "legal": top * w, "room": top * d * page if part == "2i" else self.RAG + 4 * w,
+            "S": self.S, "s": self.SENDER, "got": far[w : 2 * w], "srow": far[far % self.S == self.SENDER] // self.S,
+            "part": torch.arange(4), "sroom": (self.FAR + 7) * p, "legal": top * w, "room": top * d * page if part == "2i" else self.RAG + 4 * w,
         }  # fmt: skip
         for name, kind in matters.of(part).types.items():
             if isinstance(kind, typing.Store):
                 self.names[name] = Looked(self, kind.keys, *self.held.get(name, (None, 0)))
             elif isinstance(kind, typing.Call):
                 self.names[name] = functools.partial(self.called, kind)
+
+    @staticmethod
+    def inverse(ids, ends):
+        """Positions by id, from the first id of the space on; 0 where an id is nobody's."""
+        found = torch.zeros(ends[1] - ends[0], dtype=torch.int64)
+        found[ids - ends[0]] = torch.arange(len(ids))
+        return found
 
     def called(self, kind, *args):
         for index, space in zip(args, kind.takes, strict=True):
@@ -255,7 +273,7 @@ def test_the_numbers_agree(part, seed):
                 others = [o for o in s.spaces if o != s.space and world.numbers_of(asked, o)]
                 # A wrong comparison may have left nothing to look at, or nothing but padding.
                 assert world.numbers_of(asked, s.space) or (not (asked >= 0).any() and 0 < s.line < s.at), (s, asked)
-                assert not others or {s.space, *others} == {RANK, POSITION}, (s, others)
+                assert not others or {s.space, *others} <= {RANK, POSITION, SRC_RANK, SENT}, (s, others)
             try:
                 exec(line, names)
             except AssertionError:
@@ -280,7 +298,7 @@ def test_a_sentence_names_the_half_that_is_wrong_and_not_what_is_right(part, see
             assert wording.not_right(f"{space}, 9", s) == ("space", "line")
         for space in set(words.CALLED) - spaces:
             says = wording.name_of_the_mistake(n, f"{space}, 0", s)
-            assert says.endswith("is none of the eight words." if part == "4h" else "is none of the six words.")
+            assert says.endswith(f"is none of the {'eight' if len(spaces) == 8 else 'six'} words.")
         for line in set(range(8)) - {s.line}:
             says = wording.name_of_the_mistake(n, f"{s.space}, {line}", s)
             assert says.startswith(f"Snippet {n}, line: ") and len(says) <= 80

@@ -740,4 +740,4 @@ lab.progress()
 # **This did not prove** that a real server is free of it. The engine has one model, one layout of memory, and ranks in one
 # process. Its faults are those that were put there.
 #
-# **Next: lab 06, retraction.** The ids changed while you slept: what did you restore?
+# **Next: [lab 06, retraction](../06_retraction/06_retraction.ipynb).** The ids changed while you slept: what did you restore?

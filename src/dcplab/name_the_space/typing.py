@@ -15,11 +15,12 @@ INDEX_K_PAGE, ALLOCATOR_PAGE = "index-K page", "allocator page"
 BYTE, FLOAT = "byte", "float"  # of index-K, which a kernel is given twice
 TOKEN, ELEMENT = "token", "element"  # a step's tokens, end to end; numbers of c-KV, row after row
 REQUEST, RAGGED, GATHERED = "request", "ragged index", "gathered row"
+SRC_LOC, SRC_ROW, SRC_RANK, SENT = "source loc", "source row", "source rank", "sent row"  # of the node that a request comes from
 
 # Numbers on the way: an entry of a page table, a place within a page, a position's turn, a request's n-th new token.
 ENTRY_P, ENTRY_W, PLACE_P, PLACE_W, PLACE_ROW = "position // P", "position // W", "loc % P", "loc % W", "row % P"
 PLACE_BYTE, SOURCE, TURN, NTH = "byte of a page", "element of the source", "position // D", "token of a request"
-D, P, W = "D", "P", "W"
+D, P, W, S = "D", "P", "W", "S"
 KEY_BYTES, SCALE_BYTES, KEYS, PAGE_BYTES, STRIDE, SOURCE_STRIDE = (
     "bytes of a key", "bytes of a scale", "bytes of a page's keys", "bytes of a page", "elements of a row", "of a source's row",
 )  # fmt: skip
@@ -41,7 +42,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Size:
-    """How many of one thing make one of another: D, P, W, their product, or bytes, floats and elements of a page or row."""
+    """How many of one thing make one of another: D, P, W, S, their product, or bytes, floats and elements of a page or row."""
 
     name: str
 
@@ -76,18 +77,22 @@ DIVIDED = {
     (LOC, D): ROW, (LOC, P): INDEX_K_PAGE, (LOC, W): ALLOCATOR_PAGE,
     (ROW, P): ALLOCATOR_PAGE, (INDEX_K_PAGE, D): ALLOCATOR_PAGE, (PLACE_W, D): PLACE_ROW,
     (BYTE, SCALE_BYTES): FLOAT, (BYTE, PAGE_BYTES): INDEX_K_PAGE, (ELEMENT, STRIDE): ROW, (POSITION, D): TURN,
+    (SRC_LOC, S): SRC_ROW, (POSITION, S): SENT,
 }  # fmt: skip
 REMAINDER = {
     (POSITION, P): PLACE_P, (POSITION, W): PLACE_W, (POSITION, D): RANK,  # a request begins on an allocator page
     (LOC, D): RANK, (LOC, P): PLACE_P, (LOC, W): PLACE_W, (ROW, P): PLACE_ROW, (PLACE_W, D): RANK,
+    (SRC_LOC, S): SRC_RANK, (POSITION, S): SRC_RANK,
 }  # fmt: skip
 TIMES = {
     (ROW, D): LOC, (INDEX_K_PAGE, P): LOC, (ALLOCATOR_PAGE, P): ROW, (ALLOCATOR_PAGE, W): LOC,
     (ALLOCATOR_PAGE, D): INDEX_K_PAGE, (INDEX_K_PAGE, PAGE_BYTES): BYTE, (PLACE_P, KEY_BYTES): PLACE_BYTE,
     (ROW, STRIDE): ELEMENT, (TOKEN, SOURCE_STRIDE): SOURCE,
+    (SRC_ROW, S): SRC_LOC, (SENT, S): POSITION,
 }  # fmt: skip
 PLUS = {(LOC, RANK): LOC, (LOC, PLACE_P): LOC, (LOC, PLACE_W): LOC, (ROW, PLACE_ROW): ROW}
 PLUS |= {(BYTE, PLACE_BYTE): BYTE, (FLOAT, PLACE_P): FLOAT, (POSITION, NTH): POSITION, (TOKEN, NTH): TOKEN}
+PLUS |= {(SRC_LOC, SRC_RANK): SRC_LOC, (POSITION, SRC_RANK): POSITION}
 PLUS |= {(RAGGED, POSITION): RAGGED, (GATHERED, TURN): GATHERED}
 MINUS = {(RAGGED, RAGGED): POSITION, (TOKEN, TOKEN): NTH}
 PRODUCTS = {frozenset((D, P)): W, frozenset((P, KEY_BYTES)): KEYS}

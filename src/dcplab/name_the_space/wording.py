@@ -20,13 +20,17 @@ from dcplab.name_the_space.typing import (
     RANK,
     REQUEST,
     ROW,
+    SENT,
+    SRC_LOC,
+    SRC_RANK,
+    SRC_ROW,
     TOKEN,
 )
 from dcplab.name_the_space.words import CALLED
 
 _ALSO = {
     "page of row": ALLOCATOR_PAGE, "widened page": ALLOCATOR_PAGE, "allocator's page": ALLOCATOR_PAGE, "owner": RANK,
-    "ragged": RAGGED, "ragged indice": RAGGED, "gathered": GATHERED, "fp32": FLOAT,
+    "ragged": RAGGED, "ragged indice": RAGGED, "gathered": GATHERED, "fp32": FLOAT, "sender": SRC_RANK,
 }  # fmt: skip
 _NUMBERS = {5: "five", 6: "six", 7: "seven", 8: "eight"}
 _NONE = {"none", "no", "-"}
@@ -93,10 +97,12 @@ def _space(said: str, snippet: Snippet) -> str:
         return "that is what its name says; where does it come from?"
     if {said, right} == PAGES:
         return "it is a page of the other kind; how wide is this one?"
-    for one, says in (({RANK}, _WHO), ({REQUEST}, _WHOSE), (PAGES, _GROUPS)):
+    if (right, said) in _PAIRS:
+        return _PAIRS[right, said]
+    for one, says in (({RANK, SRC_RANK}, _WHO), ({REQUEST}, _WHOSE), (PAGES, _GROUPS)):
         if right in one or said in one:
             return says[right not in one]
-    return _PAIRS.get((right, said), f"it does not count {_COUNTS[said]}.")
+    return f"it does not count {_COUNTS[said]}."
 
 
 # What is said where the right space is one of these, and where the answer is.
@@ -124,6 +130,18 @@ _PAIRS = {  # right, said
     (TOKEN, RAGGED): "it counts new tokens only, not cached ones.",
     (GATHERED, ROW): "it says where a token lies after the gather, not before.",
     (ROW, GATHERED): "it says where a token lies before the gather, not after.",
+    (SRC_LOC, LOC): "it counts slots of the node that sends.",
+    (LOC, SRC_LOC): "it counts slots of the node that receives.",
+    (SRC_ROW, ROW): "it counts rows of the node that sends.",
+    (ROW, SRC_ROW): "it counts rows of the node that receives.",
+    (SRC_RANK, RANK): "it says who sends, and not who receives.",
+    (RANK, SRC_RANK): "it says who receives, and not who sends.",
+    (SRC_LOC, SRC_ROW): "it counts slots of all ranks, not of one.",
+    (SRC_ROW, SRC_LOC): "it counts within one rank, not over all of them.",
+    (SENT, SRC_ROW): "it says where a token lies in a message, not in a pool.",
+    (SRC_ROW, SENT): "it says where a token lies in a pool, not in a message.",
+    (SENT, POSITION): "it counts what one rank sends, not a whole request.",
+    (POSITION, SENT): "it counts tokens of a request, not those that one rank sends.",
 }
 _COUNTS = {
     POSITION: "tokens of a request",
@@ -135,6 +153,9 @@ _COUNTS = {
     ELEMENT: "numbers of a pool",
     RAGGED: "places of the workspace",
     GATHERED: "rows of a shard",
+    SRC_LOC: "slots of the node that sends",
+    SRC_ROW: "rows of the sender's pool",
+    SENT: "rows of a message",
 }
 
 

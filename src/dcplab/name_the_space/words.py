@@ -26,6 +26,10 @@ from dcplab.name_the_space.typing import (
     RANK,
     REQUEST,
     ROW,
+    SENT,
+    SRC_LOC,
+    SRC_RANK,
+    SRC_ROW,
     TOKEN,
     VALUES,
     Bound,
@@ -143,11 +147,16 @@ CALLED = {
     REQUEST: ("reqs", "req_ids", "seq_ids"),
     RAGGED: ("ragged_idx", "kv_offs", "flat_kv"),
     GATHERED: ("shard_rows", "gathered_rows", "recv_rows"),
+    SRC_LOC: ("src_locs", "remote_slots", "far_locs"),
+    SRC_ROW: ("src_rows", "remote_rows", "far_rows"),
+    SRC_RANK: ("src_ranks", "senders", "far_ranks"),
+    SENT: ("sent_rows", "message_rows", "packed_rows"),
 }
 # And to how many there are of it.
 COUNTED = {
     LOC: ("num_slots", "n_slots", "total_slots"),
     ROW: ("num_rows", "n_rows", "total_rows"),
+    SRC_ROW: ("num_far_rows", "n_src_rows", "total_src_rows"),
     INDEX_K_PAGE: ("num_k_pages", "n_key_pages", "total_k_pages"),
     ALLOCATOR_PAGE: ("num_pages", "n_pages", "total_pages"),
     BYTE: ("num_bytes", "nbytes", "total_bytes"),
