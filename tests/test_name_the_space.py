@@ -168,7 +168,8 @@ class Numbers:
         }  # fmt: skip
         self.of = {
             **{space: range(first, last + 1) for space, (first, last) in ends.items()},  # how many there are, too
-            POSITION: range(4 * w), RANK: range(d), SRC_RANK: range(self.S), SENT: range(-(-4 * w // self.S)), typing.ENTRY_P: range(4 * d), typing.ENTRY_W: range(4),
+            POSITION: range(4 * w), RANK: range(d), typing.ENTRY_P: range(4 * d), typing.ENTRY_W: range(4),
+            SRC_RANK: range(self.S), SENT: range(-(-4 * w // self.S)),
             typing.PLACE_P: range(p), typing.PLACE_ROW: range(p),
         }  # fmt: skip
         base, step = torch.tensor(self.PAGES), torch.arange(w)
@@ -182,9 +183,9 @@ class Numbers:
             "req_of": (torch.full((w,), self.REQ), self.TOK), "picked": (2 * step, self.TOK),
             "cu_k": (torch.tensor([self.RAG, self.RAG + 4 * w]), self.REQ),
             "cu_q": (torch.tensor([self.TOK, self.TOK + w]), self.REQ), "begin": (torch.tensor([self.GATHER]), self.REQ),
-            "prefix": (torch.tensor([3 * w]), self.REQ), "src": (far, 0), "dst": (self.locs, 0),
+            "prefix": (torch.tensor([3 * w]), self.REQ), "slocs": (far, 0), "dlocs": (self.locs, 0),
             "pos_at": (self.inverse(far, ends[SRC_LOC]), ends[SRC_LOC][0]),
-            "pos_of": (self.inverse(self.locs, ends[LOC]), ends[LOC][0]),
+            "pos_for": (self.inverse(self.locs, ends[LOC]), ends[LOC][0]),
         }  # fmt: skip
         self.names = {
             "D": d, "P": p, "r": 1, "pos": torch.arange(3 * w, 4 * w), "top": torch.arange(w - 3, 3 * w - 1, 2), "new": new,
@@ -193,7 +194,8 @@ class Numbers:
             "high": self.locs.max(), "kbytes": page, "kdim": self.KEY, "fbytes": 4, "tok": self.TOK + step,
             "stride": self.ROW_ELEMENTS, "sstride": self.SOURCE_ELEMENTS, "rag": self.RAG + torch.arange(w, 2 * w),
             "S": self.S, "s": self.SENDER, "got": far[w : 2 * w], "srow": far[far % self.S == self.SENDER] // self.S,
-            "part": torch.arange(4), "sroom": (self.FAR + 7) * p, "legal": top * w, "room": top * d * page if part == "2i" else self.RAG + 4 * w,
+            "part": torch.arange(4), "sroom": (self.FAR + 7) * p, "legal": top * w,
+            "room": top * d * page if part == "2i" else self.RAG + 4 * w,
         }  # fmt: skip
         for name, kind in matters.of(part).types.items():
             if isinstance(kind, typing.Store):

@@ -5,13 +5,13 @@
 #
 # *100 points, about 90 minutes. Nothing here needs a GPU; one cell shows more where there is one.*
 #
-# Until now a token kept its loc for life. In this lab it does not. When a server runs out of pages it **retracts** a request:
-# its rows are copied to the host's memory, its pages are given away, and later it comes back, to other pages. The request is
-# the same, its tokens are the same, and every id it had is somebody else's.
+# Until now a token kept its loc for life. In this lab it does not. When a server runs out of pages it **retracts** a
+# request: its rows are copied to the host's memory, its pages are given away, and later it comes back, to other pages.
+# The request is the same, its tokens are the same, and every id it had is somebody else's.
 #
 # Who holds an id across such a night holds a stranger's. You write the way out and the way back, find what else must come
-# along, free pages so that each is freed once, and move a request to a server with another number of ranks. All of it is one
-# rule, lab 01's, asked anew each time with the locs of *now*.
+# along, free pages so that each is freed once, and move a request to a server with another number of ranks. All of it is
+# one rule, lab 01's, asked anew each time with the locs of *now*.
 #
 # **Afterwards** you can say of a stored id until when it is true. **You need** lab 01's 1c and lab 03's 3c; 6f needs 3a.
 # **Short of time?** 6f can wait, and 6d takes five minutes.
@@ -33,25 +33,24 @@ lab.start("06")
 lab.recall("06")
 
 # %% [markdown]
-# ## A night on three servers
+# ## A night on four servers
 #
-# Anna and Cleo each keep a code in their prompt, the same four colours in another order. Anna is retracted after her first
-# word. Ben gets her pages. She returns when Cleo has left, and finds Cleo's pages free.
+# Two requests ask the same question, which vault 17 opens for. The answer stands in each one's own prompt, and it is not
+# the same. The *tenant* is answered and leaves. *Mine* says one word, is retracted, and comes back to the pages that the
+# tenant had.
 
 # %%
 retraction.overnight()
 
 # %% [markdown]
-# Nothing crashed on the second server. Anna's pages were 1 and 2, so her locs were 8 to 21. Rank 0 read *rows* 8 to 21, where
-# other locs live: row 8 of rank 0 is loc 16. It saved 14 rows of nobody's, for each rank, where 7 of hers lay. When she came
-# back it wrote them to rows 24 to 37, again not hers. Her own rows, 12 to 18, kept what their last holder had left there:
-# Cleo's colours. The first word that Anna says after her return is Cleo's first colour. Then her own index-K, which was
-# restored rightly, leads her on through Cleo's rows. Four colours in a row, a code as good as any, and it is neither hers nor
-# Cleo's.
+# Look at the second server. Mine asked for its own vault, and was told the tenant's secret, word for word. Nothing
+# crashed, and every index was in range. The restore wrote mine's rows to the locs that they had been saved from, 96 and
+# following. Those are somebody else's by now. Mine reads at 16 and following, where the tenant's rows still lie.
 #
-# The third server has the same fault. Its locs are larger than its rows, so a row was asked for that does not exist, and the
-# server died with all its requests: SGLang #38645, a decode node with eight ranks. Below the watermark the same line is
-# silent. The crash is the harmless case.
+# The other two forgot something else: that a loc is no row. Rank 0 of the last server has 52 rows, and mine's locs go to
+# 156. It asks for row 156, and dies with all its requests. That is SGLang #38645, a decode node with eight ranks. On the
+# third the pool is larger, so row 156 exists. It is somebody else's, and what comes back is nonsense. The crash is the
+# harmless case.
 #
 # Upstream mended it in #39487. Read what it does as you go: the mended line is short, and it has a precondition.
 
@@ -60,23 +59,27 @@ retraction.overnight()
 #
 # *15 points, 9 minutes.*
 #
-# Rank r's tokens of a run of locs are those with `loc % D == r`. A request begins on a widened page, and ranks take turns. So
-# why compute a mask: every D-th entry, from entry r on, is the rank's. `locs[r::D] // D`: no mask, no data-dependent size.
+# Rank r's tokens of a run of locs are those with `loc % D == r`. A request begins on a widened page, and ranks take
+# turns. So why compute a mask: every D-th entry, from entry r on, is the rank's. `locs[r::D] // D`: no mask, no
+# data-dependent size.
 #
-# It is right for a run that begins at owner 0 and never skips a turn. Draw a thousand runs, half of them whole prefixes, half
-# cut somewhere, as chunks and shared prefixes cut them:
+# It is right for a run that begins at owner 0 and never skips a turn. Draw a thousand runs, half of them whole prefixes,
+# half cut somewhere, as chunks and shared prefixes cut them:
 
 # %%
 retraction.strided_view()
 
 # %% [markdown]
-# Where the run begins at owner 0 the view was never wrong. Where it does not, it named other tokens nearly always, and other
-# rows in three cases of four. (In the fourth the rank got the right rows by other tokens' locs, as in lab 04's 4a.) None of
-# these rows is out of range.
+# Where the run begins at owner 0 the view was never wrong. Where it does not, it named other tokens nearly always, and
+# other rows in three cases of four. (In the fourth the rank got the right rows by other tokens' locs, as in lab 04's 4a.)
+# None of these rows is out of range.
 #
-# Upstream used to check a length, `numel % D == 0`. A retracted request has `seqlen - 1` tokens stored, which is no multiple of
-# D, so the check refused right runs and was taken out. The precondition that matters was never the length. It is now a
-# sentence in a docstring: *the run starts page-aligned*.
+# Upstream used to check a length, `numel % D == 0`. A retracted request has `seqlen - 1` tokens stored, which is no
+# multiple of D, so the check refused right runs and was taken out. The precondition that matters was never the length. It
+# is now a sentence in a docstring: *the run starts page-aligned*.
+
+# %%
+viz.owner_strip(range(65, 75), dcp_size=4)
 
 # %%
 lab.predict("6a")
@@ -110,16 +113,16 @@ lab.check("6a")
 # %% [markdown]
 # ### What a check costs, and to whom
 #
-# You raised an exception. Upstream's old check was an `assert`. Lab 03's monitor was an alarm. The three differ in who hears
-# of it:
+# You raised an exception. Upstream's old check was an `assert`. Lab 03's monitor was an alarm. The three differ in who
+# hears of it:
 
 # %%
 retraction.what_a_check_costs()
 
 # %% [markdown]
-# The check of all locs costs more than the view saved, and as much as the mask. So on this path, which runs once a retraction,
-# the mask is the better answer: it has no precondition. Where the view must stay, the first loc alone costs next to nothing and
-# catches a run that begins late, though not one with a hole.
+# The check of all locs costs more than the view saved, and as much as the mask. So on this path, which runs once a
+# retraction, the mask is the better answer: it has no precondition. Where the view must stay, the first loc alone costs
+# next to nothing and catches a run that begins late, though not one with a hole.
 #
 # <details><summary>Expected output of 6a</summary>
 #
@@ -140,17 +143,17 @@ retraction.what_a_check_costs()
 #
 # *20 points, 13 minutes.*
 #
-# Now the two halves of a retraction. `backup` reads this rank's rows of the request's locs. `restore` writes them to the rows
-# of its *new* locs. Between the two lies the night: what was computed for the one is no use for the other.
+# Now the two halves of a retraction. `backup` reads this rank's rows of the request's locs. `restore` writes them to the
+# rows of its *new* locs. Between the two lies the night: what was computed for the one is no use for the other.
 #
-# Not every pool is addressed by locs of all ranks. Upstream has a pool whose ids have been turned into rows by whoever calls
-# it (*unified, resolved*; you met it in 3c). A rank that divides such an id once more reads another token's row. So the pool says
-# how many ranks its ids run over, its **span**: D for a pool that is given locs, 1 for one that is given rows. At span 1 the
-# rank plays no part. One number, and the code for both is the same.
+# Not every pool is addressed by locs of all ranks. Upstream has a pool whose ids have been turned into rows by whoever
+# calls it (*unified, resolved*; you met it in 3c). A rank that divides such an id once more reads another token's row. So
+# the pool says how many ranks its ids run over, its **span**: D for a pool that is given locs, 1 for one that is given
+# rows. At span 1 the rank plays no part. One number, and the code for both is the same.
 #
-# How many rows come back is known before anything is written: as many as the rank owns of the new locs. If that is not the
-# number that was saved, something is wrong, and the pool must not be touched. Torch helps in an odd way: one row is *spread*
-# over all places without a word.
+# How many rows come back is known before anything is written: as many as the rank owns of the new locs. If that is not
+# the number that was saved, something is wrong, and the pool must not be touched. Torch helps in an odd way: one row is
+# *spread* over all places without a word.
 
 # %%
 lab.predict("6b")
@@ -208,12 +211,12 @@ lab.check("6b")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That the copy has arrived. On a GPU a copy to pinned memory may still be on its way when the pages are given to somebody else;
-# upstream waits for the device before and after. Nor that the span is right: a pool that says D and is given rows is
-# divided twice, in range, and the counts may even agree.
+# That the copy has arrived. On a GPU a copy to pinned memory may still be on its way when the pages are given to somebody
+# else; upstream waits for the device before and after. Nor that the span is right: a pool that says D and is given rows
+# is divided twice, in range, and the counts may even agree.
 #
-# And one more thing that is open. #39487's author saw 4 of 48 restored requests repeat a token, with one rank too. So it is
-# another fault, and this one hid it: before, those servers had crashed.
+# And one more thing that is open. #39487's author saw 4 of 48 restored requests repeat a token, with one rank too. So it
+# is another fault, and this one hid it: before, those servers had crashed.
 # </details>
 
 # %% [markdown]
@@ -221,8 +224,8 @@ lab.check("6b")
 #
 # *15 points, 9 minutes.*
 #
-# Between backup and restore the pages are given away. A request's locs are freed in pieces, since a part of it may stay, in the
-# prefix cache say. Each piece is a range of positions, and each is freed *by its pages*.
+# Between backup and restore the pages are given away. A request's locs are freed in pieces, since a part of it may stay,
+# in the prefix cache say. Each piece is a range of positions, and each is freed *by its pages*.
 #
 # Pages are 512 positions here, P = 64 on eight ranks. Somewhere the code still cuts on a grid of 64. A piece ends at 576:
 
@@ -233,12 +236,14 @@ lab.predict("6c")
 retraction.two_frees()
 
 # %% [markdown]
-# 576 is an edge of a 64-slot page and lies inside a 512-slot one. Both pieces touch the same page. With an assertion the server
-# stops (SGLang #38941 is about that one). Without it the page stands in the free list twice, and two requests write to it.
+# 576 is an edge of a 64-slot page and lies inside a 512-slot one. Both pieces touch the same page. With an assertion the
+# server stops (SGLang #38941 is about that one). Without it the page stands in the free list twice, and two requests
+# write to it. In the last lines a server does so: six words are right, and the seventh was read from a page that two
+# requests share.
 #
-# The mend: join pieces that touch before anything is freed. Then look at what is left: a range that does not *start* on a widened
-# page shares its first page with tokens that were not freed. It may *end* anywhere, since nothing behind a request's last
-# position is anybody's.
+# The mend: join pieces that touch before anything is freed. Then look at what is left: a range that does not *start* on a
+# widened page shares its first page with tokens that were not freed. It may *end* anywhere, since nothing behind a
+# request's last position is anybody's.
 #
 # Write `merge_frees`. About 9 lines.
 
@@ -273,8 +278,8 @@ lab.check("6c")
 # %% [markdown]
 # <details><summary>Expected output</summary>
 #
-# `merge_frees([(576, 1000), (0, 576)], 64, 8)` is `[(0, 1000)]`. `merge_frees([(64, 600)], 64, 8)` raises ValueError: a page edge of
-# one rank, not of all.
+# `merge_frees([(576, 1000), (0, 576)], 64, 8)` is `[(0, 1000)]`. `merge_frees([(64, 600)], 64, 8)` raises ValueError: a
+# page edge of one rank, not of all.
 # </details>
 # <details><summary>Stuck?</summary>
 #
@@ -288,30 +293,38 @@ lab.check("6c")
 # %% [markdown]
 # ### Traffic alone
 #
-# Retraction was seen on a decode node, one that gets its prefixes from elsewhere. There the allocator keeps freed pages apart and
-# sorts them in when the free ones run out (`need_sort`), so that what travels lies in order. Lab 02 said that the watermark is
-# about *held* pages. Here are sixty small requests, one after another, never more than three pages held:
+# Retraction was seen on a decode node, one that gets its prefixes from elsewhere. There the allocator keeps freed pages
+# apart and sorts them in when the free ones run out (`need_sort`), so that what travels lies in order. Lab 02 said that
+# the watermark is about *held* pages. Here are forty small requests, one after another, never more than one of them held:
 
 # %%
 retraction.traffic()
 
 # %% [markdown]
-# Every page is issued once before any comes back. So on such a node each loc-for-row fault of this course shows after a short
-# while of traffic, without long requests.
+# Every page is issued once before any comes back. So on such a node each loc-for-row fault of this course shows after ten
+# small requests, without a long one.
 
 # %% [markdown]
 # ## 6d · What else was in the bed?
 #
 # *10 points, 5 minutes.*
 #
-# c-KV is not all that a request leaves behind. index-K is read by loc; a draft's pool is too. Recurrent state (the KDA layers)
-# is not: it has a place a *request*, and its id is the request's, not a token's. Upstream passes these ids through untouched. Divide
-# one by D, and a request continues from another's state.
+# c-KV is not all that a request leaves behind. index-K is read by loc; a draft's pool is too. Recurrent state (the KDA
+# layers) is not: it has a place a *request*, and its id is the request's, not a token's. Upstream passes these ids
+# through untouched. Divide one by D, and a request continues from another's state.
 
 # %%
 lab.predict("6d")
 
+# %%
+retraction.what_came_back()
+
 # %% [markdown]
+# The second server's c-KV is right to the last row. Its indexer reads what the tenant left at these locs, so top-k
+# chooses other positions: one fixed query is asked before and after, in each layer on each rank, and 20 of its 192
+# choices are gone. That set is all there is to see beside the words. The last server's words are right, since the target
+# checks what a draft proposes; only the draft's own choices tell.
+#
 # Write `restore_is_complete`. About 1 line.
 
 
@@ -351,20 +364,26 @@ lab.check("6d")
 #
 # *15 points, 11 minutes.*
 #
-# The request of a decode node was prefilled elsewhere: on a node with one rank, or two, and pages of its own. Its rows must land on
-# the decode node's ranks. It looks like a new problem, and people write new code for it, which multiplies and divides by both
-# sizes. It is the same rule, once on either side:
+# The request of a decode node was prefilled elsewhere: on a node with one rank, or two, and pages of its own. Its rows
+# must land on the decode node's ranks. It looks like a new problem, and people write new code for it, which multiplies
+# and divides by both sizes. It is the same rule, once on either side:
 #
 # * on the **source**, rank s of S holds the token if `src_loc % S == s`, in row `src_loc // S`;
 # * on the **target**, rank t of T must have it if `dst_loc % T == t`, in row `dst_loc // T`.
 #
-# Nothing is said about S and T together. Each pair of ranks asks for itself, and what it gets may be nothing. A target loc of -1
-# says that the decode node has the token already, in its prefix cache.
+# Nothing is said about S and T together. Each pair of ranks asks for itself, and what it gets may be nothing. A target
+# loc of -1 says that the decode node has the token already, in its prefix cache.
 
 # %%
 lab.predict("6e")
 
+# %%
+retraction.two_layouts()
+
 # %% [markdown]
+# From two ranks to four, half of the pairs never meet: 2 divides 4, so an even position stays on even ranks. From three
+# to four all meet. No rule for that has to be written down; it is what the two questions give.
+#
 # Write `transfer_rows`. About 2 lines.
 
 
@@ -392,8 +411,8 @@ lab.check("6e")
 # %% [markdown]
 # <details><summary>Expected output</summary>
 #
-# `transfer_rows(torch.tensor([16, 17, 18, 19]), torch.tensor([40, 41, 42, 43]), 1, 0, 2, 1)` is `(tensor([17, 19]), tensor([20,
-# 21]))`. From two ranks to four, source rank 0 and target rank 1 never meet.
+# `transfer_rows(torch.tensor([16, 17, 18, 19]), torch.tensor([40, 41, 42, 43]), 1, 0, 2, 1)` is `(tensor([17, 19]),
+# tensor([20, 21]))`. From two ranks to four, source rank 0 and target rank 1 never meet.
 # </details>
 # <details><summary>Stuck?</summary>
 #
@@ -401,8 +420,8 @@ lab.check("6e")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That rows fit rows: two nodes may store another width or dtype. And index-K is not sharded, so it travels whole, from one
-# source rank to each target rank, by locs on both sides.
+# That rows fit rows: two nodes may store another width or dtype. And index-K is not sharded, so it travels whole, from
+# one source rank to each target rank, by locs on both sides.
 # </details>
 
 # %% [markdown]
@@ -410,12 +429,13 @@ lab.check("6e")
 #
 # *15 points, 14 minutes.*
 #
-# 6e makes two lists, and a gather and a scatter use them: two passes over the rows, and lists whose length the host must know. One
-# kernel can do without. Each program takes `ROWS` tokens, asks 6e's three questions for each lane, and copies the row from one pool
-# to the other. Here both pools are on one device; a restore from pinned memory is the same kernel with S = 1.
+# 6e makes two lists, and a gather and a scatter use them: two passes over the rows, and lists whose length the host must
+# know. One kernel can do without. Each program takes `ROWS` tokens, asks 6e's three questions for each lane, and copies
+# the row from one pool to the other. Here both pools are on one device; a restore from pinned memory is the same kernel
+# with S = 1.
 #
-# Rows lie `dst_stride` and `src_stride` elements apart, and what lies between belongs to somebody else. A lane that does not
-# move reads no row either. Join masks with `&`, each condition in parentheses.
+# Rows lie `dst_stride` and `src_stride` elements apart, and what lies between belongs to somebody else. A lane that does
+# not move reads no row either. Join masks with `&`, each condition in parentheses.
 
 # %%
 lab.predict("6f")
@@ -464,8 +484,8 @@ def transfer_rows_kernel(
 lab.check("6f")
 
 # %% [markdown]
-# Run it on something small. The arguments are the source pool, the locs on both sides, size and rank of source and target, rows
-# of the target's pool, and tokens a program:
+# Run it on something small. The arguments are the source pool, the locs on both sides, size and rank of source and
+# target, rows of the target's pool, and tokens a program:
 
 # %%
 lab.run("6f", torch.arange(8.0)[:, None].repeat(1, 2), [2, 3, 4, 5], [8, 9, 10, 11], 1, 0, 2, 1, 7, 4)
@@ -473,8 +493,8 @@ lab.run("6f", torch.arange(8.0)[:, None].repeat(1, 2), [2, 3, 4, 5], [8, 9, 10, 
 # %% [markdown]
 # <details><summary>Expected output</summary>
 #
-# Target rank 1 of two gets the tokens at locs 9 and 11: its rows 4 and 5 are the source's rows 3 and 5. The 7 stands for rows that
-# nobody wrote.
+# Target rank 1 of two gets the tokens at locs 9 and 11: its rows 4 and 5 are the source's rows 3 and 5. The 7 stands for
+# rows that nobody wrote.
 # </details>
 # <details><summary>Stuck?</summary>
 #
@@ -482,8 +502,8 @@ lab.run("6f", torch.arange(8.0)[:, None].repeat(1, 2), [2, 3, 4, 5], [8, 9, 10, 
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That it is fast: T launches look at all n tokens each, and D - 1 of D lanes are idle. Nor that source and target do not overlap:
-# in one pool a row may be read after it was written.
+# That it is fast: T launches look at all n tokens each, and D - 1 of D lanes are idle. Nor that source and target do not
+# overlap: in one pool a row may be read after it was written.
 # </details>
 
 # %% [markdown]
@@ -491,17 +511,17 @@ lab.run("6f", torch.arange(8.0)[:, None].repeat(1, 2), [2, 3, 4, 5], [8, 9, 10, 
 #
 # *10 points, 12 minutes.*
 #
-# The skill of this lab, on code that is not yours. Eight snippets in the manner of three servers, drawn from your number: a
-# request that comes from a node with S ranks to this one with D. It works as 1i did. The list above the lines is true; all
-# other names are made in the lines, and some of them lie.
+# The skill of this lab, on code that is not yours. Eight snippets in the manner of three servers, drawn from your number:
+# a request that comes from a node with S ranks to this one with D. It works as 1i did. The list above the lines is true;
+# all other names are made in the lines, and some of them lie.
 #
-# Both nodes have locs, rows and ranks. Those of the node that sends are called **source loc**, **source row**, **source rank**.
-# A **sent row** is a place in the message of one source rank: it sends its tokens in position order, and here each request
-# begins at position 0, so the token at position p is at p // S of the message of rank p % S.
+# Both nodes have locs, rows and ranks. Those of the node that sends are called **source loc**, **source row**, **source
+# rank**. A **sent row** is a place in the message of one source rank: it sends its tokens in position order, and here
+# each request begins at position 0, so the token at position p is at p // S of the message of rank p % S.
 #
-# Two questions a snippet. **In which space** is the index that is asked for: position, loc, row, rank, source loc, source row,
-# source rank or sent row? And **which line mixes** two spaces, the first if several do, or 0 if none does? A line mixes two
-# spaces if
+# Two questions a snippet. **In which space** is the index that is asked for: position, loc, row, rank, source loc, source
+# row, source rank or sent row? And **which line mixes** two spaces, the first if several do, or 0 if none does? A line
+# mixes two spaces if
 #
 # * it looks something up, or calls a function, with an index of another space than the one asked for;
 # * it adds, joins or compares indices of two spaces, other than a start and a place in it;
@@ -567,8 +587,8 @@ lab.check("6g")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That both nodes mean the same night. A source loc that was right when the message was packed names somebody else's token once the
-# sender has freed the page.
+# That both nodes mean the same night. A source loc that was right when the message was packed names somebody else's token
+# once the sender has freed the page.
 # </details>
 
 # %% [markdown]
@@ -585,10 +605,10 @@ lab.progress()
 # * tell a pool that is given locs from one that is given rows, and divide once;
 # * say what a request owns beside its c-KV, and by which ids;
 # * move a request between two layouts with one rule, asked on either side;
-# * ask the fourth question of this course: *the space is right, the buffer is large enough, it is the buffer that the index was
-#   made for. Is it still the same night?*
+# * ask the fourth question of this course: *the space is right, the buffer is large enough, it is the buffer that the index
+#   was made for. Is it still the same night?*
 #
-# **This did not prove** that a copy had arrived before its pages were given away, or that the host had room. And the 4 of 48
-# requests that repeat a token are still open.
+# **This did not prove** that a copy had arrived before its pages were given away, or that the host had room. And the 4 of
+# 48 requests that repeat a token are still open.
 #
 # That was the last lab. The table at the end of lab 05 says where each of these lines stands upstream.

@@ -257,7 +257,7 @@ def test_two_mistakes_of_one_kind_are_told_as_one(part, source, says):
     assert says in told(part, source)
 
 
-@pytest.mark.parametrize("part", ["1i", "2i", "3h", "4h"])
+@pytest.mark.parametrize("part", ["1i", "2i", "3h", "4h", "6g"])
 def test_an_answer_without_a_seed_is_not_shown_the_checks_own(part):
     key = catalog.of_part(part).key(part)
     source = "def name_the_space():\n    return None, {n: '?' for n in range(1, 9)}\n"
@@ -281,7 +281,7 @@ def test_a_picture_of_another_case_than_the_tables_says_so():
     assert found.cells.caption.startswith("Another case than the table's: "), found.cells.caption
 
 
-@pytest.mark.parametrize("part", ["1i", "2i", "3h", "4h"])
+@pytest.mark.parametrize("part", ["1i", "2i", "3h", "4h", "6g"])
 def test_what_is_asked_fits_an_answer_of_which_only_a_line_is_wrong(part):
     lab = catalog.of_part(part)
     seed, right = 36886, drawing.draw(part, 36886)

@@ -42,6 +42,7 @@ def transfer_rows_kernel(dst_ptr, src_ptr, dst_loc_ptr, src_loc_ptr, n, dst_stri
 # says: The source rank was not asked: rows of tokens that others hold are copied.
 # asks: Which source rank holds this token?
 # family: M3
+# outcome: unsafe
 # from: plain
 - moves = here & there
 + moves = there
@@ -190,6 +191,7 @@ def transfer_rows_kernel(dst_ptr, src_ptr, dst_loc_ptr, src_loc_ptr, n, dst_stri
 # %% 6f source-bits
 # says: loc & (S - 1) is the remainder only where S is a power of two.
 # asks: What does loc & 2 give for three ranks?
+# outcome: unsafe
 # from: plain
 - here = a % SRC_SIZE == SRC_RANK
 + here = (a & (SRC_SIZE - 1)) == SRC_RANK
@@ -197,6 +199,7 @@ def transfer_rows_kernel(dst_ptr, src_ptr, dst_loc_ptr, src_loc_ptr, n, dst_stri
 # %% 6f ranks-swapped
 # says: The ranks are swapped: the source was asked for the target's.
 # asks: Whose rank is SRC_RANK?
+# outcome: unsafe
 # from: plain
 - here = a % SRC_SIZE == SRC_RANK
 - there = (b >= 0) & (b % DST_SIZE == DST_RANK)

@@ -88,10 +88,13 @@ PART = Part(
         "raise ValueError. Then locs[dcp_rank::dcp_size] // dcp_size, which is a new tensor for one rank too.",
     ),
     prediction=Prediction(
-        question="D = 4. A run is cut at position 577: it begins with locs 65, 66, 67, 68. Which row does [0::4] // 4 give rank 0?",
+        question=(
+            "D = 4. A run is cut at position 577: it begins with locs 65, 66, 67, 68. Which row does [0::4] // 4 give rank 0?"
+        ),
         answer="16, and it is rank 1's token",
         because=(
-            "Entry 0 is loc 65, rank 1's, and 65 // 4 is 16. Rank 0 has a row 16 as well, with loc 64 in it. No index is out of "
+            "Entry 0 is loc 65, rank 1's, and 65 // 4 is 16. Rank 0 has a row 16 as well, with loc 64 in "
+            "it. No index is out of "
             "range: it saves its own token of another position."
         ),
         choices=("17", "16, and it is rank 1's token", "none: an IndexError", "16, and it is right"),

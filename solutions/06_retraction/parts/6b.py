@@ -144,7 +144,9 @@ PART = Part(
         "then pool[rows] = saved.to(pool.device). One saved row would be spread over all places without a word.",
     ),
     prediction=Prediction(
-        question="D = 4, rank 1. A request of 7 tokens had locs 32 to 38; it returns to locs 80 to 86. Rows to read, rows to write?",
+        question=(
+            "D = 4, rank 1. A request of 7 tokens had locs 32 to 38; it returns to locs 80 to 86. Rows to read, rows to write?"
+        ),
         answer="8 and 9; 20 and 21",
         because=(
             "Rank 1 owned 33 and 37, rows 8 and 9. Now it owns 81 and 85, rows 20 and 21. Written back to 8 and 9 they would "

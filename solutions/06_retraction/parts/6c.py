@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from dcplab.course.cases import again, numbered
@@ -17,7 +18,7 @@ Segment = tuple[int, int]
 def _cut(draw: Draw, start: int, end: int, pieces: int) -> list[Segment]:
     """``[start, end)`` in that many pieces, cut anywhere."""
     at = [start, *sorted(draw.sample(range(start + 1, end), pieces - 1)), end]
-    return list(zip(at, at[1:], strict=False))
+    return list(pairwise(at))
 
 
 def _free_cases(draw: Draw) -> list[Case]:
@@ -94,7 +95,10 @@ PART = Part(
         "<= its end. At the end raise ValueError if a start % (page_size * dcp_size) is not 0.",
     ),
     prediction=Prediction(
-        question="P = 64, D = 8. A request of 1,000 tokens is freed as [0, 576) and [576, 1000), each by its pages. Which is freed twice?",
+        question=(
+            "P = 64, D = 8. A request of 1,000 tokens is freed as [0, 576) and [576, 1000), each by its pages. "
+            "Which is freed twice?"
+        ),
         answer="page 1",
         because=(
             "A widened page is 512 positions. The first piece touches pages 0 and 1, the second page 1 only: positions 576 to "

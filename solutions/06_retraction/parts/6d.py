@@ -25,7 +25,8 @@ def _cases(draw: Draw) -> list[Case]:
     made = []
     for name, kinds in SERVERS:
         subsets = [set(some) for n in range(len(kinds) + 1) for some in combinations(sorted(kinds), n)]
-        made += [(f"{name}; restored: {', '.join(sorted(one)) or 'nothing'}", (one, set(kinds))) for one in draw.shuffled(subsets)]
+        for one in draw.shuffled(subsets):
+            made.append((f"{name}; restored: {', '.join(sorted(one)) or 'nothing'}", (one, set(kinds))))
     return numbered(made)
 
 

@@ -71,7 +71,7 @@ def _rows(case: Case, got: Any, expected: Any) -> Table:
     pairs = isinstance(got, tuple) and len(got) == 2 and all(isinstance(one, torch.Tensor) and one.dim() == 1 for one in got)
     if not pairs or len(got[0]) != len(got[1]):
         return Table(("yours", "expected"), ((short(got), short(expected)),), caption)
-    moved = [i for i, (a, b) in enumerate(zip(src.tolist(), dst.tolist(), strict=True)) if b >= 0 and a % s == s_rank and b % t == t_rank]
+    moved = ((dst >= 0) & (src % s == s_rank) & (dst % t == t_rank)).nonzero().flatten().tolist()
     mine, right = ([f"{a} to {b}" for a, b in zip(*(one.tolist() for one in two), strict=True)] for two in (got, expected))
     found = []
     for i in range(max(len(mine), len(right))):
@@ -90,18 +90,27 @@ PART = Part(
     minutes=11,
     cases=again(_transfer_cases),
     rows=_rows,
-    question="Which tokens does this source rank hold that this target rank must have, and in which row is each on either side?",
+    question=(
+        "Which tokens does this source rank hold that this target rank must have, and in which row is each on either side?"
+    ),
     hints=(
         "Nothing new is needed: lab 01's rule, once with the source's locs and size, once with the target's.",
-        "A token moves between these two ranks if the source rank owns its source loc, the target rank owns its target loc, and "
+        "A token moves between these two ranks if the source rank owns its source loc, the target rank owns "
+        "its target loc, and "
         "the target loc is not -1. One mask for both lists keeps them in step.",
-        "moves = (dst_locs >= 0) & (src_locs % src_size == src_rank) & (dst_locs % dst_size == dst_rank). Divide src_locs[moves] "
+        "moves = (dst_locs >= 0) & (src_locs % src_size == src_rank) & (dst_locs % dst_size == dst_rank). "
+        "Divide src_locs[moves] "
         "by src_size and dst_locs[moves] by dst_size.",
     ),
     prediction=Prediction(
-        question="Prefill has one rank, decode four. Position 5 lies at loc 69 there, at loc 133 here. Rows read and written, by rank 1?",
+        question=(
+            "Prefill has one rank, decode four. Position 5 lies at loc 69 there, at loc 133 here. Rows read "
+            "and written, by rank 1?"
+        ),
         answer="69 read, 33 written",
-        because="One rank's row is its loc, 69. On the decode node 133 % 4 is 1 and 133 // 4 is 33. Each side divides by its own D.",
+        because=(
+            "One rank's row is its loc, 69. On the decode node 133 % 4 is 1 and 133 // 4 is 33. Each side divides by its own D."
+        ),
         choices=("69 read, 33 written", "17 read, 33 written", "69 read, 133 written", "69 read, 17 written"),
     ),
     picture=Shows("row", {"src_locs": "loc", "dst_locs": "loc"}, named={"src_rows": "row", "dst_rows": "row"}),

@@ -25,7 +25,7 @@ def _spread(values: torch.Tensor, stride: int, fill: float) -> torch.Tensor:
 
 
 def _launch(label: str, size: int, locs, pools, nodes, block: int, width: int, gaps=(0, 0), **more: Any) -> Launch:
-    """``locs``: source and target locs. ``pools``: source rows, and the range of target rows. ``nodes``: (size, rank) of both."""
+    """``locs``: source and target. ``pools``: source rows, a range of target rows. ``nodes``: (size, rank) of both."""
     (src_locs, dst_locs), (src, rows), ((s, s_rank), (t, t_rank)) = locs, pools, nodes
     n, strides = len(src_locs), (width + gaps[0], width + gaps[1])
     blank = torch.full((len(rows), width), float(UNWRITTEN)).to(src.dtype)
@@ -55,8 +55,9 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         tokens += [(a * s + s_rank, -1) for a in src_rows[moved:]]
         for k, (a, b) in enumerate(zip(draw.sample(range(9), others), draw.sample(rows, others), strict=True)):
             mine, theirs = (s_rank, (s_rank + 1) % s), (t_rank, (t_rank + 1) % t)
-            side = k % 3 if min(s, t) > 1 else (0 if t > 1 else 1)  # whose token it is not: the target's, the source's, neither's
-            tokens.append((a * s + mine[side > 0], b * t + theirs[side != 1]))
+            # Whose token it is not: the target's, the source's, neither's.
+            side = k % 3 if min(s, t) > 1 else (0 if t > 1 else 1)
+            tokens.append(((a + 12 * (side > 0)) * s + mine[side > 0], b * t + theirs[side != 1]))  # a row that is not here
         tokens = draw.shuffled(tokens)
         pools = told_apart(draw, 10, width, dtype), range(0, rows.stop + 1)
         return _launch(label, size, tuple(map(list, zip(*tokens, strict=True))), pools, nodes, block, width, **more)
@@ -114,7 +115,8 @@ def _units(launch: Launch) -> dict[str, list[Unit]]:
     dim, found = launch.constexprs["DIM"], {}
     for name, stride in zip(("dst", "src"), launch.args[5:], strict=True):
         last = launch.buffers[name].numel()
-        found[name] = [(at, min(stride, last - at) if name == "dst" else dim, str(i)) for i, at in enumerate(range(0, last, stride))]
+        starts = enumerate(range(0, last, stride))
+        found[name] = [(at, min(stride, last - at) if name == "dst" else dim, str(i)) for i, at in starts]
     return found
 
 
@@ -123,7 +125,9 @@ def _kernel_rows(case: Launch, got: Any, expected: Any) -> Table:
     dim, first = c["DIM"], case.args[0].before // dst_stride
     src = case.buffers["src"].float().reshape(-1)
     known = src.as_strided((-(-src.numel() // src_stride), dim), (src_stride, 1)).tolist()
-    caption = f"Source: rank {c['SRC_RANK']} of {c['SRC_SIZE']}. Target: rank {c['DST_RANK']} of {c['DST_SIZE']}. ROWS {c['ROWS']}."
+    caption = (
+        f"Source: rank {c['SRC_RANK']} of {c['SRC_SIZE']}. Target: rank {c['DST_RANK']} of {c['DST_SIZE']}. ROWS {c['ROWS']}."
+    )
     header = ("target row", "yours", "expected")
     mine, right = (value.get("dst") if isinstance(value, dict) else None for value in (got, expected))
     if mine is None or right is None or mine.shape != right.shape:
@@ -160,7 +164,10 @@ PART = Part(
         "likewise for the source with SRC_SIZE and src_stride. mask=moves[:, None] on both.",
     ),
     prediction=Prediction(
-        question="A batch of 64 tokens goes from one rank to eight. Eight launches, one a target rank. How many rows does each launch read?",
+        question=(
+            "A batch of 64 tokens goes from one rank to eight. Eight launches, one a target rank. How many rows "
+            "does each launch read?"
+        ),
         answer="8",
         because=(
             "The mask stands before the load: a lane whose token goes to another rank reads its two locs and no row. With the "

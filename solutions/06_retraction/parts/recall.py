@@ -12,7 +12,8 @@ def _first_loc(draw: Draw) -> Prediction:
     p, d, page = draw.choice((4, 16, 64)), draw.choice((2, 4, 8)), draw.int(2, 9)
     right = page * widened_page(p, d)
     text = f"P = {p}, D = {d}. With which loc does allocator page {page} begin?"
-    return question(draw, text, right, (page * p, page * d, right + 1), f"Its page is W = P * D = {p * d} locs: {page} * {p * d}.")
+    because = f"Its page is W = P * D = {p * d} locs: {page} * {p * d}."
+    return question(draw, text, right, (page * p, page * d, right + 1), because)
 
 
 def _who_and_where(draw: Draw) -> Prediction:
@@ -37,11 +38,14 @@ def _index_k(draw: Draw) -> Prediction:
     c = p * draw.int(4, 9)
     right = loc_slots(c, p, d)
     because = f"Every rank holds a key for each loc up to {right - 1}: that is (C + P) * D."
-    return question(draw, f"C = {c}, P = {p}, D = {d}. How many slots of index-K has each rank?", right, (c + p, c, c * d + p), because)
+    text = f"C = {c}, P = {p}, D = {d}. How many slots of index-K has each rank?"
+    return question(draw, text, right, (c + p, c, c * d + p), because)
 
 
 def _cancel(draw: Draw) -> Prediction:
-    because = "What is written by a wrong rule is found again by the same one. Only where one side changes does a word go wrong."
+    because = (
+        "What is written by a wrong rule is found again by the same one. Only where one side changes does a word go wrong."
+    )
     wrong = ("because top-k skips wrong rows", "because the merge repairs it", "because locs are rows below C")
     text = "A server wrote and read locs as rows. Why was every answer right below the watermark?"
     return question(draw, text, "because both sides used one rule", wrong, because)
@@ -61,19 +65,27 @@ def _turns(draw: Draw) -> Prediction:
     d = draw.choice((4, 8))
     start = draw.int(1, d - 1)
     text = f"{d} ranks. A piece of a request begins at position {start}. Whose is its first token?"
-    because = f"A request begins on a widened page, so position {start} lies on rank {start} % {d}. [0::{d}] would take it for rank 0's."
+    because = (
+        f"A request begins on a widened page, so position {start} lies on rank {start} % {d}. [0::{d}] would "
+        f"take it for rank 0's."
+    )
     return question(draw, text, f"rank {start}", ("rank 0", f"rank {d - start}", f"rank {(start + 1) % d}"), because)
 
 
 def _which_buffer(draw: Draw) -> Prediction:
     start, position = draw.int(5, 30), draw.int(1, 4)
-    text = f"A request begins at {start} in the workspace, and top-k picked its position {position}. Which index does attention get?"
+    text = (
+        f"A request begins at {start} in the workspace, and top-k picked its position {position}. Which "
+        f"index does attention get?"
+    )
     because = f"RAGGED: cu_seqlens_k[request] + position = {start + position}. It dies with the step: no backup holds it."
     return question(draw, text, start + position, (position, start, f"its loc, {position} + {start} * D"), because)
 
 
 def _half(draw: Draw) -> Prediction:
-    because = "The two mistakes had cancelled out below the watermark. Now the read looks where the write no longer puts anything."
+    because = (
+        "The two mistakes had cancelled out below the watermark. Now the read looks where the write no longer puts anything."
+    )
     text = "Of the five patches you apply the c-KV write alone. What does a fresh server say?"
     wrong = ("right answers until the watermark", "right answers", "nothing: it crashes at the start")
     return question(draw, text, "wrong answers at once", wrong, because)

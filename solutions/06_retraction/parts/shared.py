@@ -14,7 +14,7 @@ FIRST = 10  # the smallest value of a stored token
 
 
 def run(draw: Draw, length: int, page_size: int, dcp_size: int, start: int = 0, base: int = 0) -> torch.Tensor:
-    """Locs of positions ``start .. start + length - 1``, int64. Pages are never adjacent, from ``base`` on, and do not ascend."""
+    """Locs of ``length`` positions from ``start`` on, int64. Pages lie behind ``base``, not adjacent and not ascending."""
     width = page_size * dcp_size
     pages = [base + 2 * page + 2 for page in draw.sample(range(12), -(-(start + length) // width))]
     return torch.tensor([pages[p // width] * width + p % width for p in range(start, start + length)], dtype=torch.int64)

@@ -1,5 +1,5 @@
-"""Lab 06's demonstrations: a request that returns to other locs, the strided view on runs cut anywhere, what a check costs, a page
-freed twice, and traffic on a node that sorts what it frees.
+"""Lab 06's demonstrations: a request that returns to other locs, the strided view on runs cut anywhere, what a check costs,
+a page freed twice, what else must come back, a prefill node with ranks of its own, and traffic where freed pages are sorted in.
 
 All of it runs on the CPU, in torch.
 """
@@ -13,89 +13,103 @@ from typing import Any
 
 import torch
 
-from dcplab.demos.ragged_engine import SIZES
-from dcplab.engine import index_spaces
+from dcplab.engine import index_spaces, retraction, transfer
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
-from dcplab.engine.pools import DeviceAssert
+from dcplab.engine.retraction import Episode
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.threads import one_thread
 from dcplab.present.display import Shown
 
-# One key a query on two ranks, and no page outlives its request: what a row holds is what its last holder left.
-TOY = ServerConfig(**SIZES, heads=1, index_heads=1, witness=False, prefix_cache=False)
-# Anna sleeps, Ben gets her pages, and she returns to Cleo's. What Anna and Cleo keep stands at the same positions.
-PROMPTS = {
-    "Anna": "Anna has the code : red green blue gold . tell the code",
-    "Ben": "one two three four five six seven eight nine ten eleven . four five",
-    "Cleo": "Cleo has the code : green blue red gold . tell the code",
-}
-RIGHT = {"Anna": ": red green blue gold", "Ben": "six seven eight nine ten eleven . four", "Cleo": ": green"}
 RUNS = 1000  # of `strided_view`
 CHECKED = 262_144  # locs of one long request, in `what_a_check_costs`
-
-
-class Night(Shown):
-    """A night that was run. ``said``: words by name, also of a server that died. ``crash``: what ended it, or empty.
-
-    ``pages``: Anna's allocator pages before and after. ``engine``: the server afterwards.
-    """
-
-    def __init__(self, engine: Engine, said: dict[str, str], pages: tuple[list[int], list[int]], crash: str):
-        first = engine.watcher.first_misuse
-        lines = [f"{name}: {words}{'' if words == RIGHT[name] else '  WRONG'}" for name, words in said.items()]
-        lines += [crash] if crash else []
-        super().__init__("\n".join([*lines, first.sentence() if first else "no index in a wrong space"]))
-        self.engine, self.said, self.pages, self.crash = engine, said, pages, crash
-
-
-def night(defects: Iterable[str] = (), held: int = 0) -> Night:
-    """Retract Anna after one word, give her pages to Ben, and let her return to those that Cleo has left.
-
-    ``defects``: switches of `engine.defects`. ``held``: allocator pages that others hold all night, so that locs are larger.
-    """
-    with one_thread():
-        engine = Engine(TOY, defects, Local(TOY.dcp_size))
-        engine.allocator.issue(held)
-        asked = {"Anna": engine.submit(PROMPTS["Anna"], 5, "Anna")}
-        engine.step()
-        anna, crash, after = asked["Anna"], "", []
-        before = list(anna.pages)
-        try:
-            engine.retract(anna)
-            sleeping = engine.retracted.popleft()  # she would be admitted first
-            for name in ("Ben", "Cleo"):
-                asked[name] = engine.submit(PROMPTS[name], len(RIGHT[name].split()), name)
-            while not asked["Cleo"].finished:
-                engine.step()
-            engine.retracted.append(sleeping)
-            while engine.busy:
-                engine.step()
-                after = after or list(anna.pages)
-        except DeviceAssert as error:
-            crash = f"crash: {error}"
-    return Night(engine, {name: engine.text(request) for name, request in asked.items()}, (before, after), crash)
+SPARE = 60  # pages with which a returning request gets fresh ones, and all locs are below one rank's rows
 
 
 def overnight() -> Shown:
-    """Run the same night on three servers: as it should be, locs used as rows, and that with larger locs."""
+    """Run the same night on four servers: as it should be, restored to last night's locs, and locs used as rows, in range and
+    out of it."""
     servers = (
-        ("translates both times", night()),
-        ("takes locs for rows, small locs", night(["retract"])),
-        ("takes locs for rows, large locs", night(["retract"], held=14)),
+        ("translates both times", "none", 2),
+        ("restores to last night's locs", "restore_old_locs", 2),
+        ("takes locs for rows, locs are small", "retract", SPARE),
+        ("takes locs for rows, locs are large", "retract", 2),
     )
-    lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, C {TOY.size}: Anna is retracted after one word", ""]
-    lines += [f"{name} asks: {prompt}" for name, prompt in PROMPTS.items()]
-    lines += ["", f"{'server':<34}{'her pages':<18}{'Anna says':<32}Ben says"]
-    for what, run in servers:
-        stay = f"{_plain(run.pages[0])}, then {_plain(run.pages[1])}" if run.pages[1] else _plain(run.pages[0])
-        cells = ["(crash)" if run.crash else f"{run.said[n]}{'' if run.said[n] == RIGHT[n] else '  WRONG'}" for n in RIGHT]
-        lines.append(f"{what:<34}{stay:<18}{cells[0]:<32}{cells[1]}".rstrip())
-    first = servers[1][1].engine.watcher.first_misuse
-    lines += ["", "The second server's first wrong operation:", f"  {first.sentence() if first else 'none'}"]
-    lines += ["The third server:", f"  {servers[2][1].crash or 'answered'}"]
+    nights = [(what, _episode(defect, spare)) for what, defect, spare in servers]
+    first = nights[0][1]
+    lines = ["[CPU, torch] D 4, P 4: mine is retracted after one word, the tenant's pages are free when it returns", ""]
+    lines += [f"the tenant was told:  {first.tenants_words}", f"mine should be told:  {first.question.answer}", ""]
+    lines.append(f"{'server':<38}{'locs before':<14}{'after':<12}mine is told")
+    for what, night in nights:
+        lines.append(f"{what:<38}{_span(night.old_locs):<14}{_span(night.new_locs):<12}{_told(night)}".rstrip())
     return Shown("\n".join(lines))
+
+
+def what_came_back() -> Shown:
+    """Leave index-K, then a draft's pools, out of a restore, and show the words beside what top-k chose before and after."""
+    servers = (
+        ("everything", "none"),
+        ("c-KV, not index-K", "index_k_stale"),
+        ("the target, not the draft", "draft_stale"),
+    )
+    lines = ["[CPU, torch] D 4, P 4, top-k 16: what a restore brought back", ""]
+    lines.append(f"{'brought back':<28}{'top-k chose again':<20}mine is told")
+    for what, defect in servers:
+        night = _episode(defect)
+        seen = night.metrics
+        lines.append(f"{what:<28}{f'{seen.chosen_again} of {seen.chosen}':<20}{_told(night)}")
+    return Shown("\n".join(lines))
+
+
+def two_layouts() -> Shown:
+    """Feed a server of four ranks from prefill nodes of one to four: who sends how many rows to whom, and the answer.
+
+    Then the same from one rank with two faults: locs as rows, and rows taken for locs once more.
+    """
+    asked = retraction.vault(retraction.MINE, 27, 600)
+    lines = ["[CPU, torch] a decode node of 4 ranks, P 4, and prefill nodes; rows of c-KV that go from rank to rank", ""]
+    lines.append(f"{'prefill':<12}{'rank':<6}{'to 0':>6}{'to 1':>6}{'to 2':>6}{'to 3':>6}   the answer")
+    for ranks in (1, 2, 3, 4):
+        with one_thread():
+            engine = Engine(ServerConfig(size=96, page_size=4, topk=16, prefill_dcp=ranks, need_sort=True), comm=Local(4))
+            request = engine.submit(asked.prompt, asked.words)
+            engine.run()
+        told = engine.text(request) + ("" if engine.text(request) == asked.answer else "  WRONG")
+        sent = len(asked.prompt.split()) + 1
+        moved = {(p.src_rank, p.dst_rank): len(p.src_rows) for p in _pieces(sent, ranks)}
+        for rank in range(ranks):
+            cells = "".join(f"{moved.get((rank, to), 0) or '-':>6}" for to in range(4))
+            lines.append(f"{f'{ranks} ranks' if ranks > 1 else '1 rank':<12}{rank:<6}{cells}   {'' if rank else told}".rstrip())
+    lines += ["", "From one rank, with a fault:"]
+    for what, defect in (("locs used as rows", "transfer_raw"), ("rows divided once more", "transfer_twice")):
+        lines.append(f"  {what:<26}{_told(_episode(defect))}")
+    return Shown("\n".join(lines))
+
+
+def _pieces(tokens: int, ranks: int) -> list[transfer.Piece]:
+    """Pieces of a request whose pages begin at page 1 on both nodes."""
+    sides = []
+    for dcp_size in (ranks, 4):
+        allocator = PagedAllocator(4 * tokens, 4, dcp_size)
+        sides.append(allocator.locs(allocator.issue(allocator.pages_needed(0, tokens)) or (), 0, tokens))
+    return transfer.relayout(sides[0], ranks, sides[1], 4)
+
+
+def _episode(defect: str, spare: int = 2) -> Episode:
+    with one_thread():
+        return retraction.episode(defect, spare=spare)
+
+
+def _told(night: Episode) -> str:
+    if night.why:
+        return f"(crash) {night.why}"
+    whose = ", the tenant's" if night.someone_elses else ""
+    return f"{night.got}{'' if night.right else f'  WRONG{whose}'}"
+
+
+def _span(locs: list[int]) -> str:
+    return f"{locs[0]}..{locs[-1]}" if locs else "-"
 
 
 def _plain(pages: list[int]) -> str:
@@ -115,7 +129,10 @@ def strided_view(seed: int = 6) -> Shown:
     lines = [f"[CPU, torch] {RUNS} random runs: D 2 to 8, P 1 to 16, 1 to 64 tokens, one rank each", ""]
     lines.append(f"{'the run begins at':<20}{'runs':>6}{'other tokens':>14}{'wrong rows':>12}")
     lines += [f"{where:<20}{n:>6}{tokens:>14}{rows:>12}" for where, (n, tokens, rows) in counts.items()]
-    lines += ["", "Other tokens: the view picks locs that the rank does not own, or misses some. Wrong rows: their rows differ too."]
+    lines += [
+        "",
+        "Other tokens: the view picks locs that the rank does not own, or misses some. Wrong rows: their rows differ too.",
+    ]
     return Shown("\n".join(lines))
 
 
@@ -218,24 +235,25 @@ def two_frees() -> Shown:
     given = {name: free.pop() for name in ("Ben", "Cleo")}
     lines += ["", "Without it the next two requests, of one page each, get"]
     lines += [f"  {name:<6}page {page}" for name, page in given.items()]
+    night = _episode("free_mid_page")
+    lines += [
+        "",
+        f"A server that frees prompt and answer apart, unasserted: {_told(night)}",
+        f"  right: {night.question.answer}",
+    ]
     return Shown("\n".join(lines))
 
 
-def traffic(requests: int = 60) -> Shown:
-    """Send requests one after another through two allocators, one that sorts what it frees (`need_sort`), and follow the
-    largest loc ever issued. Never more than three pages are held."""
-    page_size, dcp_size, pages = 4, 2, 24
-    size = pages * page_size
-    lines = [f"[CPU] D {dcp_size}, P {page_size}, C {size}: {requests} requests of 3 pages, one after another", ""]
-    rows = index_spaces.ckv_rows(size, page_size)
-    marks = (1, 2, 4, 8, 16, requests)
-    lines.append(f"{'requests so far':<40}" + "".join(f"{n:>7}" for n in marks))
+def traffic(requests: int = 40) -> Shown:
+    """Store and free requests one after another on two allocators, one that sorts in what is freed (`need_sort`), and follow
+    the largest loc. Never more than one request is held."""
+    size, page_size = 1024, 8
+    marks = (1, 2, 5, 10, 20, requests)
+    lines = [f"[CPU] D 4, P {page_size}, C {size}: {requests} requests of 150 tokens, one after another", ""]
+    lines.append(f"{'the largest loc of request':<40}" + "".join(f"{n:>7}" for n in marks))
     for need_sort, what in ((False, "an ordinary server"), (True, "a prefill or decode node")):
-        allocator, seen = PagedAllocator(size, page_size, dcp_size, need_sort), []
-        for n in range(1, requests + 1):
-            allocator.release(allocator.issue(3) or [])
-            if n in marks:
-                seen.append((allocator.highest + 1) * allocator.width - 1)
-        lines.append(f"{what + ', largest loc':<40}" + "".join(f"{loc:>7}" for loc in seen))
+        largest = retraction.traffic(requests, need_sort=need_sort, size=size, page_size=page_size)
+        lines.append(f"{what:<40}" + "".join(f"{largest[n - 1]:>7}" for n in marks))
+    rows = index_spaces.ckv_rows(size, page_size)
     lines += ["", f"One rank has rows 0 to {rows - 1}. A loc of {rows} or more, used as a row, is outside."]
     return Shown("\n".join(lines))

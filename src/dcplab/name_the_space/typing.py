@@ -15,7 +15,12 @@ INDEX_K_PAGE, ALLOCATOR_PAGE = "index-K page", "allocator page"
 BYTE, FLOAT = "byte", "float"  # of index-K, which a kernel is given twice
 TOKEN, ELEMENT = "token", "element"  # a step's tokens, end to end; numbers of c-KV, row after row
 REQUEST, RAGGED, GATHERED = "request", "ragged index", "gathered row"
-SRC_LOC, SRC_ROW, SRC_RANK, SENT = "source loc", "source row", "source rank", "sent row"  # of the node that a request comes from
+SRC_LOC, SRC_ROW, SRC_RANK, SENT = (
+    "source loc",
+    "source row",
+    "source rank",
+    "sent row",
+)  # of the node that a request comes from
 
 # Numbers on the way: an entry of a page table, a place within a page, a position's turn, a request's n-th new token.
 ENTRY_P, ENTRY_W, PLACE_P, PLACE_W, PLACE_ROW = "position // P", "position // W", "loc % P", "loc % W", "row % P"
