@@ -70,3 +70,17 @@ def test_ranks_over_nccl(tmp_path, processes, dcp_size, defects):
     command += ["incident", "--defects", defects, "--ranks", "nccl", "--dcp-size", str(dcp_size), "--json", str(out)]
     subprocess.run(command, check=True, timeout=500)
     assert json.loads(out.read_text())["verdict"] == ("right" if defects == "none" else "silent corruption")
+
+
+def test_two_gpus_say_what_one_does(tmp_path):
+    if torch.cuda.device_count() < 2:
+        pytest.skip(f"needs 2 CUDA devices, and there are {torch.cuda.device_count()}")
+    asked = ["--only", "index_k_size", "--levels", "above", "--dcp-size", "8"]
+    rows = {}
+    for name, words in (("one", ["--device", "cuda", "-j", "1"]), ("two", ["--gpus", "2"])):
+        command = [sys.executable, "-m", "dcplab", "isolate", *asked, *words, "--json", str(tmp_path / name)]
+        subprocess.run(command, check=True, timeout=500)
+        rows[name] = json.loads((tmp_path / name).read_text())["runs"]
+        for row in rows[name]:
+            del row["outcome"]["seconds"], row["gpu_bytes"]
+    assert rows["one"] == rows["two"] and [r["outcome"]["verdict"] for r in rows["two"]] == ["silent corruption", "right"]

@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
+import torch
 from waiting import gone, until
 
 from dcplab import investigate, mode
@@ -36,8 +38,35 @@ def test_what_runs_where(monkeypatch):
     assert "./course incident --defects unpatched --device cpu" in repr(investigate.at_scale())
 
 
+def test_several_processes_hold_its_ranks(monkeypatch):
+    monkeypatch.setattr(mode, "current", lambda: CPU)
+    words, what = report_size_button.command("none", 2)
+    assert words[-4:] == ["--ranks", "gloo", "--processes", "2"] and what.endswith("CPU, 2 processes over gloo.")
+    with pytest.raises(CourseError, match="4 DCP ranks cannot be dealt evenly to 3 processes"):
+        investigate.at_scale("none", 3)
+    monkeypatch.setattr(mode, "current", lambda: GPU)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    words, what = report_size_button.command("none", 2)
+    assert words[-2:] == ["--gpus", "2"] and "2 processes, a GPU each" in what
+    with pytest.raises(CourseError, match="4 were started here, and there are 2: give --gpus 2"):
+        investigate.at_scale("none", 4)
+
+
+def test_a_stop_ends_all_its_processes():
+    lines = []
+    words = ["incident", "--device", "cpu", "--dcp-size", "4", "--ranks", "gloo", "--processes", "2"]
+    job = report_size_button.Job(words, lines.append)
+    until(lambda: any("step" in line for line in lines))
+    ranks = psutil.Process(job._process.pid).children(recursive=True)
+    assert len(ranks) >= 2
+    job.stop()
+    assert job.wait() == "Stopped."
+    until(lambda: all(gone(rank.pid) for rank in ranks))
+
+
 def small(monkeypatch, *words):
-    monkeypatch.setattr(report_size_button, "command", lambda defects: (["incident", *words], "What it is."))
+    monkeypatch.setattr(report_size_button, "command", lambda *given: (["incident", *words], "What it is."))
     return investigate.at_scale()
 
 

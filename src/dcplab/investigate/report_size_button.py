@@ -6,9 +6,12 @@ The server runs in its own process. The notebook's process never touches the GPU
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
+import os
 import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dcplab import ended, mode, subprocess_call
+from dcplab.engine import group
 from dcplab.errors import CourseError
 from dcplab.present.page import PRE, STATUS, html
 from dcplab.present.text_with_table import Words
@@ -26,19 +30,24 @@ GRACE_S = 5.0
 DEFECTS = {"unpatched": "as it was reported", "none": "with every patch"}
 
 
-def command(defects: str = "unpatched") -> tuple[list[str], str]:
+def command(defects: str = "unpatched", processes: int = 1) -> tuple[list[str], str]:
     """Return the words for ``./course`` that run the incident on this machine, and a sentence that describes the run."""
     if defects not in DEFECTS:
         raise CourseError(f"The server can run {' or '.join(DEFECTS)}, not {defects!r}.")
     here = mode.current()
     gpu = here.name == "gpu"
+    if processes != 1:
+        group.check("nccl" if gpu else "gloo", 8 if gpu else 4, processes)
+    held = "one process" if processes == 1 else f"{processes} processes{', a GPU each' if gpu else ' over gloo'}"
     what = (
-        f"The report's own size on {here.device}: C = 455,744 rows a rank, P = 64, D = 8 ranks, one process; three DSA layers, "
+        f"The report's own size on {here.device}: C = 455,744 rows a rank, P = 64, D = 8 ranks, {held}; three DSA layers, "
         "where the report's server has eleven."
         if gpu
-        else f"The report's size needs a GPU. {here.reason} Here the same story runs on a small server: D = 4, P = 8, CPU."
+        else f"The report's size needs a GPU. {here.reason} Here the same story runs on a small server: D = 4, P = 8, CPU"
+        f"{'' if processes == 1 else ', ' + held}."
     )
-    return ["incident", "--defects", defects, *(REPORT if gpu else TOY)], what
+    several = ("--gpus", str(processes)) if gpu else ("--ranks", "gloo", "--processes", str(processes))
+    return ["incident", "--defects", defects, *(REPORT if gpu else TOY), *(several if processes > 1 else ())], what
 
 
 _LAUNCH = "import sys; from dcplab.investigate import report_size_button; report_size_button.launched(sys.argv[1:])"
@@ -89,19 +98,23 @@ class Job:
     def stop(self) -> None:
         """End the process. Its memory is free when this returns."""
         self.stopped = True
-        self._process.terminate()
-        try:
+        self._signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+
+    def _signal(self, number: int) -> None:
+        """Signal the server, and the processes that hold its ranks: they are a process group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
 
 
 class AtScale:
     """Two buttons and the server's output. As text: how to run it from a terminal. ``run()`` runs it at once."""
 
-    def __init__(self, defects: str):
-        self.words, self.what = command(defects)
+    def __init__(self, defects: str, processes: int = 1):
+        self.words, self.what = command(defects, processes)
         self.result: str | None = None
 
     def __repr__(self) -> str:
@@ -136,10 +149,10 @@ class AtScale:
         display({**bundle, "text/plain": "The buttons work where a kernel runs."}, raw=True, metadata=metadata)
 
 
-def at_scale(defects: str = "unpatched") -> AtScale:
+def at_scale(defects: str = "unpatched", processes: int = 1) -> AtScale:
     """Offer the incident at the report's size on a GPU, or small on a CPU. ``defects``: "unpatched", or "none" for every
-    patch."""
-    return AtScale(defects)
+    patch. ``processes``: how many hold the ranks, a GPU each, or over gloo on a CPU. CourseError where they cannot."""
+    return AtScale(defects, processes)
 
 
 def _buttons(owner: AtScale):
