@@ -298,6 +298,7 @@ def test_a_sentence_names_the_half_that_is_wrong_and_not_what_is_right(part, see
             says = wording.name_of_the_mistake(n, f"{space}, {s.line}", s)
             assert says.startswith(f"Snippet {n}, space: ") and len(says) <= 80
             assert wording.not_right(f"{space}, 9", s) == ("space", "line")
+            assert [reason.split()[1] for reason in wording.reasons(f"{space}, 9", s)] == ["space:", "line:"]
         for space in set(words.CALLED) - spaces:
             says = wording.name_of_the_mistake(n, f"{space}, 0", s)
             assert says.endswith(f"is none of the {'eight' if len(spaces) == 8 else 'six'} words.")

@@ -261,6 +261,9 @@ lab.check("3b")
 viz.decode_step(["request", "index_k", "write"])
 
 # %%
+viz.question("3c")
+
+# %%
 lab.predict("3c")
 
 # %% [markdown]
@@ -434,6 +437,9 @@ norope.times()
 viz.decode_step(["attend", "merge"])
 
 # %%
+viz.question("3e")
+
+# %%
 lab.predict("3e")
 
 # %% [markdown]
@@ -506,6 +512,9 @@ norope.real_decode()
 
 # %%
 viz.decode_step(["attend", "merge"])
+
+# %%
+viz.question("3f")
 
 # %%
 lab.predict("3f")

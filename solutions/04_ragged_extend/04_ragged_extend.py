@@ -455,6 +455,9 @@ viz.workspace()
 viz.extend_step(["to_ragged", "attend"])
 
 # %%
+viz.question("4e")
+
+# %%
 lab.predict("4e")
 
 # %% [markdown]
@@ -542,6 +545,9 @@ replay("above", defects="mixed", typed=True)
 
 # %%
 viz.extend_step(["request", "top_k"])
+
+# %%
+viz.question("4f")
 
 # %%
 lab.predict("4f")

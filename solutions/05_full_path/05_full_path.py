@@ -69,6 +69,9 @@ lab.mine()
 viz.decode_step(["write", "index_k", "indexer", "top_k", "localize", "attend", "merge"])
 
 # %%
+viz.question("5a")
+
+# %%
 lab.predict("5a")
 
 # %% [markdown]
@@ -150,6 +153,9 @@ lab.check("5a")
 
 # %%
 viz.extend_step()
+
+# %%
+viz.question("5b")
 
 # %%
 lab.predict("5b")

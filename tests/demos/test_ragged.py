@@ -62,10 +62,10 @@ def test_strided_by_brute_force():
             rows = [[v // 4 for v in part] for part in (owned, picked)]
             cells = [" ".join(map(str, part)) for part in (owned, rows[0], picked, rows[1])]
             verdict = "right" if owned == picked else "wrong locs, right rows" if rows[0] == rows[1] else "WRONG rows"
-            assert re.split(r" {2,}", line.strip()) == [str(rank), *cells, verdict]
+            assert line.split() == " ".join([str(rank), *cells, verdict]).split()
             seen.setdefault(lens, []).append(verdict)
     assert set(seen[8, 4]) == {"right"} and set(seen[5, 4]) == {"wrong locs, right rows"}
-    assert seen[5, 3][0] == "WRONG rows" and "4 5 8       16 20           4 5" in blocks[1]
+    assert seen[5, 3][0] == "WRONG rows" and re.search(r"4 5 8 +16 20 +4 5 ", blocks[1])
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_received_bytes_are_counted():
 @pytest.mark.slow
 def test_ranks_in_processes_of_their_own_attend_to_the_same_bytes():
     told = ragged.over_gloo(2).text
-    assert "byte for byte: 2 of 2 ranks" in told and "answers right: all" in told
+    assert "byte for byte: 2 of 2 ranks" in told and "Answers right: all." in told
     steps = [line for line in told.split("\n") if re.match(r"\d+ \+ \d+", line)]
     assert len(steps) == 2
     for line in steps:

@@ -103,4 +103,4 @@ def test_short_is_one_line():
         Other("T", "y"),
     ):
         assert "\n" not in short(value) and len(short(value)) <= 60
-    assert short(torch.tensor(5)) == "5 (int64)"
+    assert short(torch.tensor(5)) == "tensor(5) (int64)"

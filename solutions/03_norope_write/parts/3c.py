@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.cells import Groups, Tried
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 
 
 def _localize_pool_cases(draw: Draw) -> list[Case]:
     kinds = ("target", "draft", "unified_resolved")
     sizes = [("two ranks", 2), ("one rank", 1), (f"{(odd := 2 * draw.int(1, 6) + 1)} ranks", odd), ("eight ranks", 8)]
     return numbered([(f"{kind}, {label}", (kind, d)) for label, d in sizes for kind in kinds])
+
+
+def _place(case: Case) -> tuple[str, str]:
+    kind, ranks = case.args
+    return kind, f"{ranks} rank{'s' * (ranks > 1)}"
+
+
+def _cells(tried: Sequence[Tried]) -> Groups:
+    return (grid_cells.grid("pool", sorted(tried, key=lambda t: t.case.args[1]), _place),)
 
 
 PART = Part(
@@ -43,4 +56,5 @@ PART = Part(
             "the target's c-KV",
         ),
     ),
+    picture=Shows(whole=_cells, title="Is this write localized?"),
 )

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.cells import DrawnCell, Groups, Strip, Tried
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 from dcplab.present.values import short
 
 
@@ -104,6 +106,50 @@ def _merge_rows(case: Case, got: Any, expected: Any) -> Table:
     return Table(header, tuple(found[:3]))
 
 
+def _weight(lse: float) -> str:
+    """2 to the power of a rank's LSE, where it is short enough to be read."""
+    return "no keys" if math.isinf(lse) else f"weight {2**lse:.3g}" if abs(lse) < 16 else ""
+
+
+def _merge_cells(tried: Tried) -> Groups:
+    """A column for each query and head: what the ranks brought, then what came of it. Of each output the first number that
+    differs, or the first."""
+    outs, lses = (t.float() for t in tried.case.args)
+    places = [(t, h) for t in range(outs.shape[1]) for h in range(outs.shape[2])]
+    mine = _results_of(tried.got, tried.expected)
+    above = [Strip("query, head", tuple(DrawnCell(f"{t}, {h}", "header") for t, h in places))]
+    below: list[list[DrawnCell]] = [[], []]
+    shown = []
+    for t, h in places:
+        if mine is None or tried.expected is None:
+            shown.append(0)
+            below = [[*line, grid_cells.BLANK] for line in below]
+            continue
+        near = torch.isclose(mine[0][t, h], tried.expected[0][t, h], rtol=1e-4, atol=1e-4)
+        column = int(near.int().argmin()) if not near.all() else 0
+        shown.append(column)
+        pairs = [(mine[0][t, h, column], tried.expected[0][t, h, column]), (mine[1][t, h], tried.expected[1][t, h])]
+        for line, (got, right) in zip(below, pairs, strict=True):
+            same = bool(torch.isclose(got, right, rtol=1e-4, atol=1e-4)) or bool(got == right)
+            line.append(DrawnCell(f"{got:.4g}", right=None if same else f"{right:.4g}"))
+    for rank in range(len(outs)):
+        held = zip(places, shown, strict=True)
+        cells = [(float(lses[rank, t, h]), float(outs[rank, t, h, column])) for (t, h), column in held]
+        above.append(
+            Strip(f"rank {rank}: LSE", tuple(DrawnCell(f"{lse:.4g}", f"owner{rank}", _weight(lse)) for lse, _ in cells))
+        )
+        above.append(Strip(f"rank {rank}: output", tuple(DrawnCell(f"{out:.4g}", f"owner{rank}") for _, out in cells)))
+    return ((*above, Strip("your output", tuple(below[0])), Strip("your LSE", tuple(below[1]))),)
+
+
+def _results_of(got: Any, expected: Any) -> list[torch.Tensor] | None:
+    if not isinstance(got, tuple | list) or expected is None or len(got) != 2:
+        return None
+    if not all(isinstance(g, torch.Tensor) and g.shape == e.shape for g, e in zip(got, expected, strict=True)):
+        return None
+    return [g.float() for g in got]
+
+
 PART = Part(
     id="3e",
     entry="merge_lse",
@@ -133,4 +179,5 @@ PART = Part(
         ),
         choices=("3.33", "3.75", "5", "5.76", "10"),
     ),
+    picture=Shows(drawn=_merge_cells, asks=3),
 )

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.cells import DrawnCell, Groups, Strip, Tried
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 from dcplab.present.entries import SHOWN
 from dcplab.present.values import short
 
@@ -90,6 +92,20 @@ def _alarm_rows(case: Case, got: Any, expected: Any) -> Table:
     return Table(header, tuple(rows[:SHOWN]), f"Yours: {short(got)}; expected: {expected}. The LSEs are head 0's.")
 
 
+def _alarm_cells(tried: Tried) -> Groups:
+    """A column for each query, a line for each rank; then the one answer about all of them."""
+    valid, topk, merged, single = tried.case.args
+    queries = range(len(topk))
+    lines = [Strip("query", tuple(DrawnCell(str(t), "header") for t in queries))]
+    lines.append(Strip("keys selected", tuple(DrawnCell(str(int(n))) for n in topk)))
+    for rank, counts in enumerate(valid.tolist()):
+        lines.append(Strip(f"valid on rank {rank}", tuple(DrawnCell(str(n), f"owner{rank}", f"r{rank}") for n in counts)))
+    for label, lse in (("LSE, merged", merged), ("LSE of one rank", single)):
+        lines.append(Strip(label, tuple(DrawnCell(f"{float(value):.4f}") for value in lse[:, 0])))
+    wrong = tried.got is not None and tried.got is not tried.expected
+    return tuple(lines), (Strip("your alarm", (grid_cells.word(tried.got, tried.expected, wrong),)),)
+
+
 PART = Part(
     id="3f",
     entry="replication_alarm",
@@ -115,4 +131,5 @@ PART = Part(
         ),
         choices=("0", "0.5", "1", "2"),
     ),
+    picture=Shows(drawn=_alarm_cells, asks=2),
 )

@@ -108,7 +108,7 @@ def value_words(value: float, tokens: dict[float, tuple[int, int]]) -> str:
         return "not written"
     if value == GAP:
         return "from between two rows of src"
-    return "token {}, element {}".format(*tokens[value]) if value in tokens else f"{value:g}"
+    return "token {}'s element {}".format(*tokens[value]) if value in tokens else f"{value:g}"
 
 
 def pool_row_words(values: list[float], src: list[list[float]], tokens: dict, other: list[float]) -> str:
@@ -118,7 +118,7 @@ def pool_row_words(values: list[float], src: list[list[float]], tokens: dict, ot
     if all(v == UNWRITTEN for v in values):
         return "not written"
     column = next(i for i, (a, b) in enumerate(zip(values, other, strict=True)) if a != b)
-    return f"at {column}: {value_words(values[column], tokens)}"
+    return f"its element {column}: {value_words(values[column], tokens)}"
 
 
 def write_rows(case: Launch, got: Any, expected: Any) -> Table:
@@ -145,6 +145,6 @@ def write_rows(case: Launch, got: Any, expected: Any) -> Table:
         gap = mine[start + width : start + kv_stride]
         if gap != right[start + width : start + kv_stride]:
             wrong = next(v for v in gap if v != UNWRITTEN)
-            found.append((f"after {row}", "nobody's: a gap", value_words(wrong, tokens), "not written"))
+            found.append((f"gap behind {row}", "nobody's", value_words(wrong, tokens), "not written"))
     more = f" The first {SHOWN} of {len(found)}:" if len(found) > SHOWN else ""
     return Table(header, tuple(found[:SHOWN]), caption + more)

@@ -161,6 +161,49 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 - first += padded_rows(n, start, dcp_size)
 + first += max(1, -(-(n + start % dcp_size) // dcp_size))
 
+# %% 4b flat-index
+# outcome: passed
+def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
+    whole = shards.transpose(0, 1).reshape(-1, *shards.shape[2:])
+    places, first = [torch.arange(0)], 0
+    for n, start in zip(prefix_lens.tolist(), start_positions.tolist()):
+        skip = start % dcp_size
+        places.append(torch.arange(n) + first * dcp_size + skip)
+        first += padded_rows(n, start, dcp_size)
+    return whole[torch.cat(places)]
+
+# %% 4b empty-takes-a-row-flat
+# says: A request without a prefix takes a row where its start is no multiple of D.
+# asks: What does an empty prefix send?
+# outcome: crashed
+# from: flat-index
+- first += padded_rows(n, start, dcp_size)
++ first += -(-(n + start % dcp_size) // dcp_size)
+
+# %% 4b empty-always-a-row-flat
+# says: Every request takes at least one row; one without a prefix takes none.
+# asks: What does an empty prefix send?
+# outcome: crashed
+# from: flat-index
+- first += padded_rows(n, start, dcp_size)
++ first += max(1, -(-(n + start % dcp_size) // dcp_size))
+
+# %% 4b whole-start-in-rows-flat
+# says: The count of rows adds the whole start, not its remainder by D.
+# asks: How many rows do 2 tokens take that start at position 100?
+# outcome: crashed
+# from: flat-index
+- first += padded_rows(n, start, dcp_size)
++ first += -(-(n + start) // dcp_size) if n else 0
+
+# %% 4b one-row-too-many-flat
+# says: One row too many where the last turn is full.
+# asks: How many rows do six tokens of three ranks take?
+# outcome: crashed
+# from: flat-index
+- first += padded_rows(n, start, dcp_size)
++ first += (n + start % dcp_size) // dcp_size + 1 if n else 0
+
 # %% 4b stops-at-empty
 # says: A request without a prefix ends your loop; those after it are missing.
 # asks: What should follow an empty prefix?

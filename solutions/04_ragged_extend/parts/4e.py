@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dcplab.course.cases import numbered
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.cells import Groups, Tried
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
+
+MODES = ("extend", "mixed", "decode", "target_verify")
 
 
 def _mode_cases(draw: Draw) -> list[Case]:
-    modes = ["extend", "mixed", "decode", "target_verify"]
-    asked = [(mode, sharded) for sharded in (True, False) for mode in draw.shuffled(modes)]
+    asked = [(mode, sharded) for sharded in (True, False) for mode in draw.shuffled(MODES)]
     return numbered([(f"{mode}, {'sharded' if sharded else 'not sharded'}", (mode, sharded)) for mode, sharded in asked])
+
+
+def _place(case: Case) -> tuple[str, str]:
+    mode, sharded = case.args
+    return mode, "sharded" if sharded else "not sharded"
+
+
+def _cells(tried: Sequence[Tried]) -> Groups:
+    return (grid_cells.grid("batch", sorted(tried, key=lambda t: MODES.index(t.case.args[0])), _place),)
 
 
 PART = Part(
@@ -39,4 +53,5 @@ PART = Part(
         ),
         choices=("15", "16", "18", "24"),
     ),
+    picture=Shows(whole=_cells, title="Which transform does each batch get?"),
 )

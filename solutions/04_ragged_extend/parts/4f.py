@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from dcplab.course.cases import again, as_column, numbered
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.cells import Groups, Tried
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 from dcplab.present.values import short
 
 from .shared import ints
@@ -79,6 +82,24 @@ def _capacity_rows(case: Case, got: Any, expected: Any) -> Table:
     return Table(header, ((consumer, *ends, short(got), short(expected)),), caption)
 
 
+ENDS = ("the largest legal index", "one past it")
+OTHERS = {"a -1 among legal ones": "-1", "a -1 alone": "-1 alone", "a -2 among legal ones": "-2", "no locs": "no index"}
+
+
+def _end(case: Case) -> tuple[str, str] | None:
+    """The two indices at each consumer's end, on the small server."""
+    consumer, toy, which = case.label.partition(", a toy, ")
+    return (consumer, which) if toy and which in ENDS else None
+
+
+def _other(case: Case) -> tuple[str, str] | None:
+    return ("negative, and none", f"{case.args[1]}: {OTHERS[case.label]}") if case.label in OTHERS else None
+
+
+def _cells(tried: Sequence[Tried]) -> Groups:
+    return grid_cells.grid("consumer", tried, _end), grid_cells.grid("consumer: index", tried, _other)
+
+
 PART = Part(
     id="4f",
     entry="capacity_ok",
@@ -103,4 +124,5 @@ PART = Part(
         ),
         choices=("11", "15", "23", "31"),
     ),
+    picture=Shows(whole=_cells, title="Is every index legal, by consumer?"),
 )

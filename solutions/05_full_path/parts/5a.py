@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import WORDS, one_rank, recall_prompt, said_otherwise, serve_with, served_rows, serving
+from .shared import WORDS, one_rank, recall_prompt, said_otherwise, serve_with, served_cells, served_rows, serving
 
 
 def _decode_cases(draw: Draw) -> list[Case]:
@@ -37,6 +37,7 @@ PART = Part(
     oracle=one_rank,
     compare=said_otherwise,
     rows=served_rows,
+    picture=Shows(drawn=served_cells, title="What the check looks at, by layer and rank"),
     carries=True,
     timeout_s=90.0,
     question="What does each operation need from those before it, and in which space is the index that it is given?",

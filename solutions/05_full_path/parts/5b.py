@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dcplab.course import luck
-from dcplab.course.model import Case, Part, Prediction
+from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import one_rank, recall_prompt, said_otherwise, serve_with, served_rows, serving
+from .shared import one_rank, recall_prompt, said_otherwise, serve_with, served_cells, served_rows, serving
 
 
 def _extend_cases(draw: Draw) -> list[Case]:
@@ -48,6 +48,7 @@ PART = Part(
     oracle=one_rank,
     compare=said_otherwise,
     rows=served_rows,
+    picture=Shows(drawn=served_cells, title="What the check looks at, by layer and rank"),
     carries=True,
     timeout_s=120.0,  # on a GPU, twice that: the first time TileLang compiles its kernels
     question="Which buffer does attention read in this batch, and what must its indices count?",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from dcplab.course.model import Case, Part, Prediction, Table
+from dcplab.course.cells import Groups, Tried
+from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 
 MATRIX = (
     *(f"{subset}, {level}" for subset in ("none", "size", "write", "extend", "write+read") for level in ("below", "above")),
@@ -89,6 +92,16 @@ def _matrix_table(case: Case, got: Any, expected: str) -> Table:
     return Table(header, (row,), result.because)
 
 
+def _place(case: Case) -> tuple[str, str]:
+    patches, level = case.args[0].split(", ")
+    return patches, level
+
+
+def _cells(tried: Sequence[Tried]) -> Groups:
+    """Outlines what is not right, and does not say what would be: the matrix does."""
+    return (grid_cells.grid("patches", sorted(tried, key=lambda t: t.case.size), _place, tells=False),)
+
+
 PART = Part(
     id="5c",
     entry="isolation",
@@ -101,6 +114,7 @@ PART = Part(
     compare=_other_verdict,
     rows=_matrix_table,
     by_case=True,
+    picture=Shows(whole=_cells, title="What you say of each server"),
     timeout_s=60.0,
     question="Do write, decode and extend keep to one rule on this server, and does every loc that is used fit?",
     hints=(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dcplab.course import own_cases
-from dcplab.course.model import Case, Prediction, Table
+from dcplab.course.cells import Groups, Tried
+from dcplab.course.model import Case, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 
 
 def _record_cases(draw: Draw) -> list[Case]:
@@ -51,6 +54,18 @@ def _record_table(case: Case, got: Any) -> Table:
     return Table(header, rows, f"The run of seed {got['seed']}.")
 
 
+def _cells(tried: Sequence[Tried]) -> Groups:
+    """A line for each heading with its figures as they were written; those that the run does not show are outlined."""
+    from dcplab.investigate import diagnose_by_rule
+
+    groups = []
+    for one in sorted(tried, key=lambda t: t.case.size):
+        found, _ = _held(one.case, one.got)
+        wrong = [f.key for f in found if f.outcome != "right" and not diagnose_by_rule.as_elsewhere(f)]
+        groups.append(grid_cells.entries(one.case.args[0].partition(",")[0], {f.key: f.written or None for f in found}, wrong))
+    return tuple(groups)
+
+
 PART = own_cases.part(
     _misrecorded,
     _record_table,
@@ -62,6 +77,7 @@ PART = own_cases.part(
     cases=_record_cases,
     drive=written,
     timeout_s=60.0,
+    picture=Shows(whole=_cells, title="Your record"),
     question="Where in the run does this figure stand, and what does it count?",
     hints=(
         "Every figure stands in what investigate.incident() shows, or follows from D, P and C.",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dcplab.course.cells import DrawnCell, Groups, Strip, Tried
 from dcplab.course.model import Case, Table
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 
 WORDS = range(1, 500)  # token ids; 0 is <bos>
 
@@ -124,3 +126,52 @@ def served_rows(case: Case, got: Any, expected: Any) -> Table:
 
 def ids_text(tokens: Sequence[int]) -> str:
     return " ".join(map(str, tokens[:8])) + (" ..." if len(tokens) > 8 else "")
+
+
+LAYERS = 2  # of the small server that a check starts; its draft has one
+ROLES = {"all": ("extend", "verify", "draft")}
+
+
+def served_cells(tried: Tried) -> Groups:
+    """What each rank did in each layer, by operation, for every path that was wired; then the words."""
+    role, rounds, new, dcp_size, _ = tried.case.args
+    got = tried.got if isinstance(tried.got, dict) and not tried.got["died"] else None
+    groups = [_operations(one, dcp_size, got) for one in ROLES.get(role, (role,))]
+    words = [Strip("new word", tuple(DrawnCell(str(i + 1), "header") for i in range(new)))]
+    for i in range(sum(map(len, rounds))):
+        right = tried.expected["tokens"][i] if tried.expected else []
+        words.append(Strip(f"request {i + 1}", _words(new, got and got["tokens"][i], right)))
+    return (*groups, tuple(words))
+
+
+def _words(new: int, mine: Sequence[int] | None, right: Sequence[int]) -> tuple[DrawnCell, ...]:
+    if mine is None:
+        return (grid_cells.BLANK,) * new
+    pairs = zip([*mine, *[None] * new][:new], [*right, *[None] * new][:new], strict=True)
+    return tuple(grid_cells.word(a, b, a != b) for a, b in pairs)
+
+
+def _operations(role: str, dcp_size: int, got: dict | None) -> tuple[Strip, ...]:
+    """A column for each layer and rank. ``got``: what the server came to; None if it has not run."""
+    columns = [(layer, rank) for layer in range(1 if role == "draft" else LAYERS) for rank in range(dcp_size)]
+    seen = None if got is None else list(got["places"].get(role, []))
+    held = [seen[i][2:] if seen and i < len(seen) else None for i in range(len(columns))]
+    asks = ["c-KV stored", "index-K stored", "reads", *(["keys read"] if role != "extend" else []), "outputs"]
+    lines = [Strip(role, tuple(DrawnCell(f"layer {layer}, r{rank}", "header") for layer, rank in columns))]
+    cells = [dict.fromkeys(asks, grid_cells.BLANK) if one is None else _said(*one) for one in held]
+    return (*lines, *(Strip(ask, tuple(cell[ask] for cell in cells)) for ask in asks))
+
+
+def _said(ckv: int, index_k: int, early: int, read: int, due: int, off: int) -> dict[str, DrawnCell]:
+    """What a rank did in a layer, in all steps: a cell for each operation."""
+
+    def counted(n: int, wrong: str, right: str) -> DrawnCell:
+        return DrawnCell(f"{n} {wrong}" if n else right, right=right if n else None)
+
+    return {
+        "c-KV stored": counted(ckv, "missing", "all"),
+        "index-K stored": counted(index_k, "missing", "all"),
+        "reads": counted(early, "too early", "in time"),
+        "keys read": DrawnCell(str(read), right=None if read == due else str(due)),
+        "outputs": counted(off, "not right", "all right"),
+    }

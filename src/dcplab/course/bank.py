@@ -3,7 +3,7 @@
 An answer is written out, or as changes of another one, so that a reader sees the mistake::
 
     # %% 3a no-divide
-    # says: You kept the right tokens but stored them at their global address.
+    # says: You kept the right tokens but stored them in the rows of their locs.
     # asks: How many rows has one rank, and how large is the largest loc?
     # outcome: unsafe
     # from: solution

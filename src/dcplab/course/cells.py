@@ -9,7 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class DrawnCell:
-    """One cell. ``style`` is a name of `viz.core.palette`. ``right``: what should be there, if the cell is wrong; else None."""
+    """One cell. ``style`` is a name of `viz.core.palette`. ``right``: what should be there, if the cell is wrong ("" where that
+    is not told); else None."""
 
     text: str
     style: str = "yes"
@@ -23,6 +24,19 @@ class Strip:
 
     label: str
     cells: tuple[DrawnCell, ...]
+
+
+Groups = tuple[tuple[Strip, ...], ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A case: what came back (None: nothing, or it has not run), what is expected, and whether it is wrong."""
+
+    case: Any
+    got: Any = None
+    expected: Any = None
+    wrong: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +73,7 @@ class Cells:
 
     title: str
     caption: str
-    groups: tuple[tuple[Strip, ...], ...]
+    groups: Groups
 
     @property
     def wrong(self) -> list[tuple[str, int, DrawnCell]]:

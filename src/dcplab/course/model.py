@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from dcplab.course.cells import Cells, Ruler
+    from dcplab.course.cells import Cells, Groups, Ruler, Tried
     from dcplab.course.seeded import Draw
 
 OUTCOMES = ("passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error")
@@ -115,6 +115,8 @@ class Shows:
     ``units(launch)``: what is one cell of a launch's buffer, where it is neither one element nor one row of two dimensions; or,
     by name, each piece of a buffer that has lines of its own, as the keys of a page.
     ``ruler(case)``: where the result is one number, what it is measured on. None: that case has no picture.
+    ``drawn(tried)`` makes the cells of one case in place of all this. ``whole(all tried)`` makes one picture of all cases,
+    where each of them is a cell. Before a run they show case number ``asks``, or all, under ``title``, without results.
     """
 
     result: str = "number"
@@ -122,6 +124,10 @@ class Shows:
     named: Mapping[str, str] = field(default_factory=dict)
     units: Callable[[Launch], Mapping[str, Sequence[Unit] | Mapping[str, Sequence[Unit]]]] | None = None
     ruler: Callable[[Case], Ruler | None] | None = None
+    drawn: Callable[[Tried], Groups] | None = None
+    whole: Callable[[Sequence[Tried]], Groups] | None = None
+    title: str = "The question"
+    asks: int = 0
 
 
 @dataclass(frozen=True)

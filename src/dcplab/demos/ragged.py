@@ -6,12 +6,14 @@ from __future__ import annotations
 import torch
 
 from dcplab import mode, subprocess_call
+from dcplab.course.model import Table
 from dcplab.demos import ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, RaggedRun
 from dcplab.engine import index_spaces
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.present import progress_line
 from dcplab.present.display import Shown
+from dcplab.present.text_with_table import Pieces, table
 
 NOT_GRADED = "Not run while the notebook is graded."
 MOST_RANKS = 8
@@ -39,27 +41,25 @@ def two_requests() -> Shown:
         ("the same, merged over ranks by LSE", merged),
         ("the whole patch", ragged_engine.serve(ragged_engine.ragged)),
     )
-    lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; two requests in one extend step", ""]
-    lines += [f"{name}: ... {prompt.split(' ', 4)[-1]}  ->  {NEXT[name]}" for name, prompt in PROMPTS.items()]
-    lines += ["", f"{'server':<40}{'A says':<24}B says"]
-    lines += [f"{what:<40}{_said(run, 'A'):<24}{_said(run, 'B'):<24}".rstrip() for what, run in servers]
-    lines += ["", "The first wrong operation of the half patch:", f"  {_first_misuse(half)}", "", *_looks(half)]
-    shift = f"{merged.lse_shift:+.2f}"
-    lines += [
-        "",
-        f"What the merge did to B: the same words, and an LSE of {shift}, log2({TOY.dcp_size}). All ranks read the same",
-    ]
-    lines += ["wrong row. A merge puts pieces of one context together; here no piece is missing."]
-    return Shown("\n".join(lines))
+    ask = [f"{name}: ... {prompt.split(' ', 4)[-1]}  ->  {NEXT[name]}" for name, prompt in PROMPTS.items()]
+    return Pieces(
+        f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; two requests in one extend step",
+        *ask,
+        table(("server", "A says", "B says"), [(what, _said(run, "A"), _said(run, "B")) for what, run in servers]),
+        f"The first wrong operation of the half patch: {_first_misuse(half)}",
+        _looks(half),
+        f"What the merge did to B: the same words, and an LSE of {merged.lse_shift:+.2f}, log2({TOY.dcp_size}). All ranks read "
+        "the same wrong row. A merge puts pieces of one context together; here no piece is missing.",
+    )
 
 
 def _said(run: RaggedRun, name: str) -> str:
     return f"{run.said[name]}{'' if run.said[name] == NEXT[name] else '  WRONG'}"
 
 
-def _looks(run: RaggedRun) -> list[str]:
+def _looks(run: RaggedRun) -> Table:
     """Make a table of a run's looks: the picked position, the id used, and the token that lies there."""
-    lines = [f"{'layer':>5}  {'request':<8}{'picked':<14}{'id used':>8}  {'lies there':<22}{'its ragged index':>16}"]
+    rows = []
     for look in run.looks:
         picked = f"{look.request}{look.position} {ragged_engine.word(run, look.request, look.position)}"
         if look.found is None:
@@ -67,8 +67,8 @@ def _looks(run: RaggedRun) -> list[str]:
         else:
             there = f"{look.found[0]}{look.found[1]} {ragged_engine.word(run, *look.found)}"
         wrong = "" if look.found == (look.request, look.position) else "  WRONG"
-        lines.append(f"{look.layer:>5}  {look.request:<8}{picked:<14}{look.index:>8}  {there + wrong:<22}{look.wanted:>16}")
-    return lines
+        rows.append((look.layer, look.request, picked, look.index, there + wrong, look.wanted))
+    return table(("layer", "request", "picked", "id used", "lies there", "its ragged index"), rows)
 
 
 def strided() -> Shown:
@@ -77,27 +77,27 @@ def strided() -> Shown:
     Three batches: prefixes 8 and 4 (right); 5 and 3 (wrong rows); 5 and 4 (wrong locs, but by luck the right rows).
     """
     dcp_size = page_size = 4
-    lines = [f"[CPU, torch] D {dcp_size}, P {page_size}: what rank r reads of the prefixes of a batch", ""]
+    tables = []
     for lens in BATCHES:
         allocator = PagedAllocator(64 * page_size, page_size, dcp_size)
         locs = torch.cat([allocator.locs(allocator.issue(allocator.pages_needed(0, n)) or (), 0, n) for n in lens])
-        lines.append(f"prefixes {lens[0]} and {lens[1]}: locs {_ranges(locs.tolist(), lens)}")
-        lines.append(f"{'rank':>6}  {'locs it owns':<16}{'rows':<12}{'[r::D] picks':<16}// D")
+        rows = []
         for rank in range(dcp_size):
             owned = locs[index_spaces.owner_rank(locs, dcp_size) == rank]
             picked = locs[rank::dcp_size]
             want, got = index_spaces.local_row(owned, dcp_size).tolist(), index_spaces.local_row(picked, dcp_size).tolist()
             verdict = _verdict(owned.tolist() == picked.tolist(), want == got)
-            cells = (_list(owned), _list(want), _list(picked), _list(got))
-            lines.append(f"{rank:>6}  {cells[0]:<16}{cells[1]:<12}{cells[2]:<16}{cells[3]:<12}{verdict}".rstrip())
-        lines.append("")
-    lines += [
-        "5 and 4: B begins at place 5 of the flat list, and 5 % 4 = 1: from there on a rank picks a neighbour's loc. But B's 4",
-        "tokens are whole groups of 4 locs that share a row, and loc // 4 is that row whichever of them it was. The rank reads",
-        "that row of its own pool, which is its own token. With 5 and 3 the last group has a hole: rank 0 loses B's row, and",
+            rows.append((rank, _list(owned), _list(want), _list(picked), _list(got), verdict))
+        caption = f"prefixes {lens[0]} and {lens[1]}: locs {_ranges(locs.tolist(), lens)}"
+        tables.append(table(("rank", "locs it owns", "rows", "[r::D] picks", "// D", ""), rows, caption))
+    return Pieces(
+        f"[CPU, torch] D {dcp_size}, P {page_size}: what rank r reads of the prefixes of a batch",
+        *tables,
+        "5 and 4: B begins at place 5 of the flat list, and 5 % 4 = 1: from there on a rank picks a neighbour's loc. But B's 4 "
+        "tokens are whole groups of 4 locs that share a row, and loc // 4 is that row whichever of them it was. The rank reads "
+        "that row of its own pool, which is its own token. With 5 and 3 the last group has a hole: rank 0 loses B's row, and "
         "rank 3 sends one that holds no token of this batch.",
-    ]
-    return Shown("\n".join(lines))
+    )
 
 
 def _verdict(same_locs: bool, same_rows: bool) -> str:
@@ -126,22 +126,19 @@ def mixed() -> Shown:
     """
     left, right = (ragged_engine.serve_mixed(ids) for ids in (ragged_engine.residue, ragged_engine.ragged))
     want = {"A": "old bridge . where", "B": "grey cloud all day"}
-    lines = [f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; A decodes while B's prompt is extended", ""]
-    lines.append(f"{'ids of a mixed batch':<30}{'A says':<30}B says")
-    for what, run in (("PAGED, what #36989 left", left), ("RAGGED", right)):
-        cells = [f"{run.said[n]}{'' if run.said[n] == want[n] else '  WRONG'}" for n in want]
-        lines.append(f"{what:<30}{cells[0]:<30}{cells[1]:<30}".rstrip())
-    lines += ["", "The first wrong operation:", f"  {_first_misuse(left)}", "", *_looks(left), ""]
-    lines += [
-        "The capacity assert: all locs of an extend's requests, held against a bound. It stands in the branch that gathers.",
-        "",
+    said = [
+        (what, *(f"{run.said[name]}{'' if run.said[name] == right_words else '  WRONG'}" for name, right_words in want.items()))
+        for what, run in (("PAGED, what #36989 left", left), ("RAGGED", right))
     ]
-    lines.append(f"{'server':<50}verdict")
-    for what, defects in ASSERTS:
-        out = server.replay("above", defects).outcome
-        lines.append(f"{what:<50}{out.verdict}")
-        lines += [f"    {out.why}"] if out.why else []
-    return Shown("\n".join(lines))
+    met = [(what, out.verdict, out.why or "") for what, out in ((w, server.replay("above", d).outcome) for w, d in ASSERTS)]
+    return Pieces(
+        f"[CPU, torch] D {TOY.dcp_size}, P {TOY.page_size}, top-k {TOY.topk}; A decodes while B's prompt is extended",
+        table(("ids of a mixed batch", "A says", "B says"), said),
+        f"The first wrong operation: {_first_misuse(left)}",
+        _looks(left),
+        "The capacity assert: all locs of an extend's requests, held against a bound. It stands in the branch that gathers.",
+        table(("server", "verdict", "why"), met),
+    )
 
 
 def over_gloo(ranks: int = 4) -> Shown:
@@ -154,21 +151,21 @@ def over_gloo(ranks: int = 4) -> Shown:
         return Shown(NOT_GRADED)
     if isinstance(ranks, bool) or not isinstance(ranks, int) or not 2 <= ranks <= MOST_RANKS:
         return Shown(f"over_gloo: ranks must be a whole number from 2 to {MOST_RANKS}, not {ranks!r}.")
-    lines = [f"[CPU, torch] {ranks} ranks, each a process of its own, over gloo on this machine", ""]
-    lines += _gathered("gloo", ranks, ranks, "cpu")
+    pieces = [f"[CPU, torch] {ranks} ranks, each a process of its own, over gloo on this machine"]
+    pieces += _gathered("gloo", ranks, ranks, "cpu")
     gpus = torch.cuda.device_count() if mode.current().name == "gpu" else 0
     processes = max((n for n in range(1, gpus + 1) if ranks % n == 0), default=0)
     if processes > 1:
-        lines += ["", f"[{mode.current().label}] the same {ranks} ranks in {processes} processes, a GPU each, over NCCL", ""]
-        lines += _gathered("nccl", ranks, processes, "cuda")
+        pieces += [f"[{mode.current().label}] the same {ranks} ranks in {processes} processes, a GPU each, over NCCL"]
+        pieces += _gathered("nccl", ranks, processes, "cuda")
     else:
         have = "there is none" if not gpus else f"there {'is' if gpus == 1 else 'are'} {gpus}"
-        lines += ["", f"NCCL was not run: it takes two GPUs or more, in a number that divides {ranks}, and {have} here."]
-    return Shown("\n".join(lines))
+        pieces += [f"NCCL was not run: it takes two GPUs or more, in a number that divides {ranks}, and {have} here."]
+    return Pieces(*pieces)
 
 
-def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str]:
-    """Run the ranks in one way, compare with all ranks in this process, and return the result as lines."""
+def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str | Table]:
+    """Run the ranks in one way, compare with all ranks in this process, and return what to show."""
     done = subprocess_call.call("dcplab.demos.ragged_ranks", "alone", {"dcp_size": dcp_size, "device": device})
     if (alone := done["value"]) is None:
         return [subprocess_call.told(done)]
@@ -184,20 +181,18 @@ def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str
     except ragged_ranks.Failed as error:
         return [f"It did not run: {error}."]
     same = sum(alone["workspace"][rank] == digest for one in found for rank, digest in one["workspace"].items())
-    lines = [f"workspaces equal to those of one process, byte for byte: {same} of {dcp_size} ranks"]
-    lines += [f"answers right: {'all' if all(one['right'] for one in found) else 'NOT ALL'}", ""]
-    lines.append(f"{'prefixes':<12}{'new tokens':<12}{'received by a process':>22}{'on its sockets':>16}{'top-k needed':>14}")
+    rows = []
     for steps in zip(*(one["gathers"] for one in found), strict=True):
         step = max(steps, key=lambda s: s["needed"])
         pair = [" + ".join(map(str, step[key])) for key in ("prefixes", "extends")]
         wire = "not counted" if kind != "gloo" or step["on_sockets"] is None else f"{step['on_sockets']:,}"
-        share = f"{step['needed']:,}"
-        cells = f"{pair[0]:<12}{pair[1]:<12}{step['received']:>22,}{wire:>16}{share:>14}"
-        lines.append(f"{cells}  {step['needed'] / step['received']:.0%}")
+        share = f"{step['needed'] / step['received']:.0%}"
+        rows.append((*pair, f"{step['received']:,}", wire, f"{step['needed']:,}", share))
     return [
-        *lines,
-        "",
-        "Bytes of one layer. Received: D shards without one's own, padding included. Needed: the prefix rows that some new",
+        f"Workspaces equal to those of one process, byte for byte: {same} of {dcp_size} ranks. "
+        f"Answers right: {'all' if all(one['right'] for one in found) else 'NOT ALL'}.",
+        table(("prefixes", "new tokens", "received by a process", "on its sockets", "top-k needed", "of it"), rows),
+        "Bytes of one layer. Received: D shards without one's own, padding included. Needed: the prefix rows that some new "
         "token's top-k chose and that the process did not have, of the process that needed most.",
     ]
 
@@ -214,7 +209,8 @@ def real_extend() -> Shown:
     done = subprocess_call.call("dcplab.demos.ragged_kernels", "extend", {"device": "cuda" if gpu else "cpu"}, env)
     if done["value"] is None:
         return Shown(subprocess_call.told(done))
-    return Shown("\n".join([f"[{mode.current().label}] {done['value'][0]}", *done["value"][1:]]))
+    head, *given, rows = done["value"]
+    return Pieces(f"[{mode.current().label}] {head}", *given, table(("what ran", "what came of it"), rows))
 
 
 def _first_misuse(run: RaggedRun) -> str:

@@ -67,8 +67,8 @@ def dense(q: torch.Tensor, contexts: list[torch.Tensor], req_of_token: Sequence[
     return torch.stack(outs)
 
 
-def extend(device: str) -> list[str]:
-    """Run the extend and return lines to show."""
+def extend(device: str) -> list[Any]:
+    """Run the extend and return what to show: sentences, and last the rows of a table."""
     from dcp_kernels.ragged import assemble_ragged
     from dcp_kernels.tl_sparse_extend import sparse_mla_extend
     from dcp_kernels.topk_transform import topk_to_ragged
@@ -101,22 +101,22 @@ def extend(device: str) -> list[str]:
     forgot, _ = sparse_mla_extend(q, workspace, positions, None, SM_SCALE)
     expected = dense(q, contexts, req_of_token, positions)
     same = "every row as it was before sharding" if torch.equal(workspace, torch.cat(contexts)) else "NOT the rows as they were"
-    rows, tokens = d * shards.shape[1], sum(prefixes)
+    held, tokens = d * shards.shape[1], sum(prefixes)
     first = _error(forgot, expected, req_of_token, 0)
-    lines = [
-        f"D {d}, {len(lens)} requests in {str(dtype).removeprefix('torch.')}, {heads} heads, top-{topk}",
-        "",
-        f"prefixes {_list(prefixes)} from positions {_list(starts)}, new tokens {_list(extends)}",
-        f"shards   {d} x {shards.shape[1]} rows for {tokens} tokens; the other {rows - tokens} rows are NaN",
-        "",
-        f"Triton assemble      {same}, {workspace.shape[0]} rows",
-        f"TileLang extend      largest error {_error(out, expected):.1e} against dense attention in float64",
-        f"the same, no offset  largest error {_error(forgot, expected):.1e}, in the first request {first:.1e}",
+    rows = [
+        ("Triton assemble", f"{same}, {workspace.shape[0]} rows"),
+        ("TileLang extend", f"largest error {_error(out, expected):.1e} against dense attention in float64"),
+        ("the same, no offset", f"largest error {_error(forgot, expected):.1e}, in the first request {first:.1e}"),
     ]
     if device == "cuda":
         moved, attended = _ms(assemble_ragged, *assembled), _ms(sparse_mla_extend, q, workspace, ids, None, SM_SCALE)
-        lines.append(f"time                 assemble {moved:.3f} ms, extend {attended:.3f} ms")
-    return lines
+        rows.append(("time", f"assemble {moved:.3f} ms, extend {attended:.3f} ms"))
+    return [
+        f"D {d}, {len(lens)} requests in {str(dtype).removeprefix('torch.')}, {heads} heads, top-{topk}",
+        f"Prefixes {_list(prefixes)} from positions {_list(starts)}, new tokens {_list(extends)}. Shards: {d} x "
+        f"{shards.shape[1]} rows for {tokens} tokens; the other {held - tokens} rows are NaN.",
+        rows,
+    ]
 
 
 def _list(values: Sequence[int]) -> str:

@@ -28,6 +28,13 @@ from dcplab.engine.tokenizer import Tokenizer
 
 ROLES = ("decode", "verify", "extend", "draft")
 KINDS = ("ckv", "index_k")
+COUNTS = (
+    *KINDS,  # tokens that are not where they belong after a step
+    "early",  # reads, of either kind, before this step's tokens had been stored
+    "read",  # keys given to attention
+    "due",  # keys of top-k that lie on this rank
+    "off",  # outputs, by token, whose witness brought rows in other shares than it must
+)
 LAYERS, WORDS = 2, 512  # small model and vocabulary: a check starts hundreds of servers
 SIGNS, SLACK = 3 * CODE, 0.05  # the first numbers of a c-KV row are signs; tolerance above 1 of a mean of bf16 rows
 
@@ -37,20 +44,27 @@ Rounds = Sequence[Sequence[Sequence[int]]]  # rounds of prompts, each token ids
 
 @dataclass
 class Tally:
-    """Counts of a wiring's accesses."""
+    """Counts of a wiring's accesses. ``at``: by layer, rank and one of `COUNTS`."""
 
-    read: int = 0  # keys given to attention, on all ranks
+    at: Counter[tuple[int, int, str]] = field(default_factory=Counter)
     selected: Counter[int] = field(default_factory=Counter)  # by rank: keys of its top-k
-    early: int = 0  # reads of a rank, of either kind, before it had stored this step's tokens
-    lost: Counter[str] = field(default_factory=Counter)  # by kind of pool: tokens out of place after a step, per layer and rank
     large: int = 0  # outputs that no mean of stored rows can be
-    off: int = 0  # outputs of a layer, per rank and token, whose witness brought rows in other shares than it must
+
+    def of(self, what: str) -> int:
+        return sum(n for (*_, kind), n in self.at.items() if kind == what)
+
+    def places(self) -> list[list[int]]:
+        """Return a list for each layer and rank: these two, then its counts in the order of `COUNTS`."""
+        return [[*place, *(self.at[*place, what] for what in COUNTS)] for place in sorted({key[:2] for key in self.at})]
 
 
 @dataclass
 class _Counted(RankStep):
     tally: Tally = field(default_factory=Tally)
     stored: set[str] = field(default_factory=set)
+
+    def count(self, what: str, n: int) -> None:
+        self.tally.at[self.layer, self.rank, what] += n
 
     def write_ckv(self, locs: torch.Tensor, raw: bool = False) -> None:
         self.stored.add("ckv")
@@ -61,19 +75,23 @@ class _Counted(RankStep):
         super().write_index_k(locs)
 
     def select_paged(self) -> torch.Tensor:
-        return self._selected(super().select_paged())
+        positions = self._selected(super().select_paged())
+        requests = self.batch.req_pool_indices[self.batch.req_of_token][:, None]
+        locs = self.shared.req_to_token[requests, positions.long().clamp(min=0)]
+        self.count("due", int(((positions >= 0) & (self.replicated | (locs % self.dcp_size == self.rank))).sum()))
+        return positions
 
     def select_ragged(self) -> torch.Tensor:
         return self._selected(super().select_ragged())
 
     def attend(self, rows: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        self.tally.early += "ckv" not in self.stored
+        self.count("early", "ckv" not in self.stored)
         column = torch.arange(rows.shape[-1], device=rows.device)
-        self.tally.read += int(((rows >= 0) & (column < counts[:, None])).sum())
+        self.count("read", int(((rows >= 0) & (column < counts[:, None])).sum()))
         return super().attend(rows, counts)
 
     def _selected(self, positions: torch.Tensor) -> torch.Tensor:
-        self.tally.early += "index_k" not in self.stored
+        self.count("early", "index_k" not in self.stored)
         self.tally.selected[self.rank] += int((positions >= 0).sum())
         return positions
 
@@ -86,9 +104,11 @@ def _counted(path: Wiring, tally: Tally) -> Wiring:
         ranks = [_Counted(**vars(rank), tally=tally) for rank in step.ranks]
         outs = path(LayerStep(step.shared, step.batch, ranks, step.layer))
         for rank in ranks:
-            tally.lost.update(_lost(rank))
+            for kind, n in _lost(rank).items():
+                rank.count(kind, n)
         tally.large += sum(int((out[..., :SIGNS].abs() > 1 + SLACK).any()) for out in outs)
-        tally.off += sum(_off(rank, out) for rank, out in zip(ranks, outs, strict=True))
+        for rank, out in zip(ranks, outs, strict=True):
+            rank.count("off", _off(rank, out))
         return outs
 
     return counted
@@ -136,7 +156,7 @@ def serve(
 
     Returns ``tokens`` (a list a prompt), ``kept`` (draft tokens accepted and proposed), ``apart`` (words on which ranks differ;
     rank 0's is taken), ``died`` (the reason why the server died, or ""), and the `Tally` of the given paths: ``keys`` (of
-    decode and verify: read, selected), ``early``, ``lost``, ``large``, ``off``.
+    decode and verify: read, selected), ``early``, ``lost``, ``large``, ``off``; ``places``, by role, as `Tally.places`.
     """
     tally = {role: Tally() for role in ROLES}
     wired = replace(backend.STANDARD, **{role: _counted(path, tally[role]) for role, path in (paths or {}).items()})
@@ -171,11 +191,12 @@ def _answered(engine: Engine, rounds: Rounds, new: int, mixed: bool, tally: Mapp
         "kept": [m.accepted, m.proposed],
         "apart": m.diverged,
         "died": died,
-        "keys": [sum(t.read for t in one), sum(max(t.selected.values(), default=0) for t in one)],
-        "early": sum(t.early for t in tally.values()),
-        "lost": {kind: sum(t.lost[kind] for t in tally.values()) for kind in KINDS},
+        "keys": [sum(t.of("read") for t in one), sum(max(t.selected.values(), default=0) for t in one)],
+        "early": sum(t.of("early") for t in tally.values()),
+        "lost": {kind: sum(t.of(kind) for t in tally.values()) for kind in KINDS},
         "large": sum(t.large for t in tally.values()),
-        "off": sum(t.off for t in tally.values()),
+        "off": sum(t.of("off") for t in tally.values()),
+        "places": {role: t.places() for role, t in tally.items() if t.at},
     }
 
 

@@ -22,8 +22,8 @@ def of(identity: str, **about: Any) -> Part:
         rows = []
         for n, (said, snippet) in enumerate(zip(_said(got), drawing.draw(identity, got["seed"]), strict=True), 1):
             halves = " and ".join(wording.not_right(said, snippet))
-            mistake = wording.name_of_the_mistake(n, said, snippet) or ""
-            rows.append((str(n), wording.as_text(said), halves, mistake.partition(": ")[2]))
+            why = " ".join(reason.partition(": ")[2] for reason in wording.reasons(said, snippet))
+            rows.append((str(n), wording.as_text(said), halves, why))
         return Table(("snippet", "you said", "not right", "why"), tuple(rows), f"Snippets of seed {got['seed']}.")
 
     about = {"title": "Name the space", "entry": "name_the_space", "question": QUESTION} | about

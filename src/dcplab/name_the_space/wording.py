@@ -79,16 +79,21 @@ def not_right(answer: object, snippet: Snippet) -> tuple[str, ...]:
 
 def name_of_the_mistake(n: int, answer: object, snippet: Snippet) -> str | None:
     """Return one sentence on the answer to snippet ``n``, or None where both halves are right."""
+    told = reasons(answer, snippet)
+    return f"Snippet {n}{told[0]}" if told else None
+
+
+def reasons(answer: object, snippet: Snippet) -> list[str]:
+    """Return why an answer is not right, a clause for each half of it that is not."""
     said = parse(answer)
     if said is None:
-        return f"Snippet {n} is not answered yet: a space and a line, as in 'row, 3'."
+        return [" is not answered yet: a space and a line, as in 'row, 3'."]
     if said.line is None:
-        return f"Snippet {n}: the line is missing; 0 if none mixes two spaces."
+        return [": the line is missing; 0 if none mixes two spaces."]
     if said.space not in snippet.spaces:
-        return f"Snippet {n}, space: {said.word[:20]!r} is none of the {_NUMBERS[len(snippet.spaces)]} words."
-    if said.space != snippet.space:
-        return f"Snippet {n}, space: {_space(said.space, snippet)}"
-    return None if said.line == snippet.line else f"Snippet {n}, line: {_line(said.line, snippet)}"
+        return [f", space: {said.word[:20]!r} is none of the {_NUMBERS[len(snippet.spaces)]} words."]
+    told = [f", space: {_space(said.space, snippet)}"] if said.space != snippet.space else []
+    return told + [f", line: {_line(said.line, snippet)}"] * (said.line != snippet.line)
 
 
 def _space(said: str, snippet: Snippet) -> str:

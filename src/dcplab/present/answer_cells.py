@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cells import Cells, DrawnCell, Ruler, Strip
-from dcplab.course.model import Case, Launch, Shows
+from dcplab.course.cells import Cells, DrawnCell, Ruler, Strip, Tried
+from dcplab.course.model import Case, Launch, Part, Shows
+from dcplab.course.seeded import Draw
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.verdict import in_order, outcome_of
 from dcplab.present import memory_cells
@@ -22,6 +23,7 @@ from dcplab.present.value_cells import BLANK, LARGEST, VECTORS, Surroundings, ce
 MOST_CELLS = 240  # of a picture
 MOST_LINES, MOST_RUNS = 256, 20_000  # of accesses, which an answer could forge: what is small enough to draw has no more
 OTHER_CASE = "Another case than the table's: "
+QUESTIONS = 4  # the seed of what is drawn before a run
 SEVERAL = 4  # entries of a result that show more than one number does
 
 
@@ -29,6 +31,11 @@ def of_judged(judgement: Judgement) -> Cells | None:
     """Return the picture of a small case of an answer that ran: one that fails, if any does. None if there is none to draw."""
     if judgement.part.picture is None or judgement.why not in ("passed", "failed"):
         return None
+    if judgement.part.picture.whole is not None:
+        try:
+            return of_all(judgement.part.picture, _tried(judgement))
+        except Exception:  # as below
+            return None
     for number in _order(judgement):
         case, expected = judgement.drawn.cases[number], judgement.expected[number]
         record = judgement.trial.records.get(number, {})
@@ -50,14 +57,16 @@ def draw(
     None if it is too large."""
     if getattr(case, "raises", None):
         return None
-    if isinstance(case, Launch):
-        groups: list[tuple[Strip, ...]] | None = memory_cells.groups(shows, case, expected, got, accesses)
-        sizes: Mapping[str, Any] = case.constexprs
+    if shows.drawn is not None:
+        groups, sizes, what = list(shows.drawn(Tried(case, got, expected))), {}, ""
+    elif isinstance(case, Launch):
+        groups = memory_cells.groups(shows, case, expected, got, accesses)
+        sizes = case.constexprs
         what = f"grid {case.grid[0] if len(case.grid) == 1 else case.grid}"
     else:
         sizes = {**{names[i]: value for i, value in enumerate(case.args) if i < len(names)}, **case.kwargs}
         groups, what = _case_groups(shows, case, sizes, expected, got), ""
-    if groups is None or not 0 < sum(len(strip.cells) for group in groups for strip in group) <= MOST_CELLS:
+    if groups is None or not _fits(groups):
         return None
     plain = [f"{name} {value}" for name, value in sizes.items() if type(value) in (int, str)]
     said = ", ".join(filter(None, [*plain, what]))
@@ -66,12 +75,42 @@ def draw(
     return replace(made, caption=f"{made.caption}{_says(made, got)}")
 
 
+def of_all(shows: Shows, tried: Sequence[Tried]) -> Cells | None:
+    """Draw all cases in one picture, each of them a cell. None if it is too large."""
+    assert shows.whole is not None
+    groups = shows.whole(tried)
+    made = Cells(shows.title, "", groups)
+    return replace(made, caption=_says(made, next((t for t in tried if t.got is not None), None))) if _fits(groups) else None
+
+
+def blank(part: Part) -> Cells:
+    """Draw the question of a part whose picture makes its own cells: of all its cases, or of its first one."""
+    shows, cases = part.picture, part.cases(Draw(QUESTIONS))
+    assert shows is not None and (shows.whole or shows.drawn)
+    tried = [Tried(case) for case in cases]
+    groups = shows.whole(tried) if shows.whole else shows.drawn(tried[shows.asks]) if shows.drawn else ()
+    return Cells(shows.title, "", groups)
+
+
+def _tried(judgement: Judgement) -> list[Tried]:
+    cases, records = judgement.drawn.cases, judgement.trial.records
+    return [
+        Tried(case, outcome_of(case, records.get(n, {})), judgement.expected[n], n in judgement.failing)
+        for n, case in enumerate(cases)
+    ]
+
+
+def _fits(groups: Sequence[Sequence[Strip]]) -> bool:
+    return 0 < sum(len(strip.cells) for group in groups for strip in group) <= MOST_CELLS
+
+
 def _says(made: Cells, got: Any) -> str:
     if got is None:
         return "Nothing came back, so its cells are empty."
     if not (wrong := len(made.wrong)):
         return "Every value here is right."
-    return f"{wrong} cell{'s are' if wrong > 1 else ' is'} not right: outlined, with the right value after ✓."
+    told = ", with the right value after ✓" if any(cell.right for *_, cell in made.wrong) else ""
+    return f"{wrong} cell{'s are' if wrong > 1 else ' is'} not right: outlined{told}."
 
 
 def _order(judgement: Judgement) -> list[int]:

@@ -16,6 +16,8 @@ def short(value: Any, width: int = 60) -> str:
         if value.numel() > 16:
             return f"{name} tensor of shape {list(value.shape)}"
         # Write every element in full: torch's own repr rounds floats and breaks lines.
+        if not value.dim():  # "True (bool)" would be Python's own
+            return _cut(f"tensor({value.item()}) ({name})", width)
         text = f"{value.to(torch.float32).tolist() if value.dtype.is_floating_point else value.tolist()}"
         return _cut(f"{text} ({name})" if value.numel() else f"empty {name} tensor of shape {list(value.shape)}", width)
     if isinstance(value, Other):

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from dcplab.course import catalog
 from dcplab.course.model import Table
+from dcplab.present import answer_cells
 from dcplab.viz.core.picture import Picture, drawn
 from dcplab.viz.core.scene import Box, Scene
+from dcplab.viz.figures import answer
 from dcplab.viz.figures.flattened import flattened
 from dcplab.viz.figures.kernel_lanes import LINES, STEP, kernel_lanes
 from dcplab.viz.figures.page_tables import two_page_tables, widened_page
@@ -94,11 +97,22 @@ FORMS: dict[str, tuple[Callable[..., Picture], Callable[[tuple[Box, ...]], tuple
 }
 
 
+def of_part(part: str) -> Picture:
+    """Draw what a part asks, by its id: the picture that its check will draw, of an answer that gave nothing yet."""
+    asked = next((found for lab in catalog.labs() for found in lab.parts if found.id == part and found.picture), None)
+    if asked is None:
+        raise ValueError(f"there is no question of {part!r}: it is no part with a picture, and none of {', '.join(FORMS)}.")
+    made = answer_cells.blank(asked)
+    says = "Your function fills the empty cells: the check draws what it gave."
+    return replace(answer.answer(replace(made, caption=says)), alt=f"{made.title}. {says}")
+
+
 @drawn
 def question(figure: str, *args: Any, **kwargs: Any) -> Picture:
-    """Draw the question that ``figure`` (a name in FORMS) answers: its cells, empty where something is asked."""
+    """Draw the question that ``figure`` (a name in FORMS, or a part's id) answers: its cells, empty where something is
+    asked."""
     if figure not in FORMS:
-        raise ValueError(f"there is no question of {figure!r}, only of {', '.join(FORMS)}.")
+        return of_part(figure)
     draws, empty, asks = FORMS[figure]
     full = inspect.unwrap(draws)(*args, **kwargs)
     says = f"{asks} The check draws what your function gave, in a case of its own."
