@@ -7,9 +7,10 @@ import pytest
 
 from dcplab import checking, paths, viz
 from dcplab.course import catalog
-from dcplab.course.cells import Cells, DrawnCell, Strip
+from dcplab.course.cells import Cells, DrawnCell, Strip, Tried
+from dcplab.course.seeded import Draw
 from dcplab.notebook.extract import extract
-from dcplab.present import card
+from dcplab.present import answer_cells, card
 from dcplab.viz.core import palette
 from dcplab.viz.figures import answer
 from dcplab.viz.figures.question import FORMS
@@ -93,7 +94,52 @@ def test_a_question_has_the_cells_of_its_figure_and_not_the_answer(figure):
 def test_every_question_of_the_labs_is_one_of_these():
     sources = [path.read_text(encoding="utf-8") for path in paths.solutions().glob("*/[0-9]*.py")]
     asked = {name for source in sources for name in re.findall(r'(?m)^viz\.question\("(\w+)"', source)}
-    assert asked == set(ASKED) == set(FORMS)
+    assert asked == {*ASKED, *ASKED_OF_PARTS} and set(ASKED) == set(FORMS)
+
+
+ASKED_OF_PARTS = {"3c": 12, "3e": 8, "3f": 1, "4e": 8, "4f": 14, "5a": 26, "5b": 19}  # part -> its empty cells
+
+
+@pytest.mark.parametrize("part", ASKED_OF_PARTS)
+def test_a_parts_question_is_its_picture_without_results(part):
+    picture = viz.question(part)
+    empty = [box for box in picture.scene.boxes if box.style == "unused"]
+    assert len(empty) == ASKED_OF_PARTS[part] and not any(box.text or box.sub or box.mark for box in empty)
+    check_boxes(picture.scene)
+
+
+def test_there_is_no_question_of_what_is_no_part():
+    assert "no question of '9z'" in viz.question("9z").caption and "no question of '5d'" in viz.question("5d").caption
+
+
+def cells_of(part, got, wrong, expected=None):
+    """The picture of a part that shows all its cases: what came back, and which are wrong, by the case's arguments."""
+    key = catalog.of_part(part).key(part)
+    cases = key.part.cases(Draw(1))
+    tried = [Tried(case, got(*case.args), expected and expected(*case.args), wrong(*case.args)) for case in cases]
+    return answer_cells.of_all(key.part.picture, tried)
+
+
+def test_a_grid_has_each_case_in_its_place_and_outlines_what_is_wrong():
+    made = cells_of(
+        "3c", lambda kind, d: kind != "draft" and d > 1, lambda kind, d: kind == "unified_resolved" and d > 1, lambda *_: False
+    )
+    (lines,) = made.groups
+    assert [strip.label for strip in lines] == ["pool", "target", "draft", "unified_resolved"]
+    assert [cell.text for cell in lines[0].cells][:2] == ["1 rank", "2 ranks"]
+    assert [cell.text for cell in lines[1].cells] == ["False", "True", "True", "True"]
+    assert [cell.right for cell in lines[3].cells] == [None, "False", "False", "False"]
+    assert made.caption == "3 cells are not right: outlined, with the right value after ✓."
+
+
+def test_what_would_be_right_in_the_matrix_is_not_said():
+    made = cells_of("5c", lambda row: "silent", lambda row: row == "all, above", lambda row: "right")
+    assert made.caption == "1 cell is not right: outlined." and [(label, cell.text) for label, _, cell in made.wrong] == [
+        ("all", "silent")
+    ]
+    ((head, *lines),) = made.groups
+    assert [cell.text for cell in head.cells] == ["below", "above", "full"] and len(lines) == 8
+    assert [cell.text for cell in lines[0].cells] == ["silent", "silent", ""], "there is no such server"
 
 
 STORES_NOTHING = """
@@ -120,7 +166,7 @@ def test_a_checked_kernel_is_drawn_from_what_it_touched():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["1a", "1f", "3b", "4b"])
+@pytest.mark.parametrize("part", ["1a", "1f", "3b", "3c", "3e", "3f", "4b", "4e", "4f"])
 def test_every_wrong_answer_of_these_banks_that_gives_values_has_a_picture_of_its_mistake(part):
     key = catalog.of_part(part).key(part)
     wrong = [(w, program) for w, program in key.bank("wrong")][:4]
