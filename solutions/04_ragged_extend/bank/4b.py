@@ -161,7 +161,7 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 - first += padded_rows(n, start, dcp_size)
 + first += max(1, -(-(n + start % dcp_size) // dcp_size))
 
-# %% 4b flat-index
+# %% 4b flat-places
 # outcome: passed
 def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
     whole = shards.transpose(0, 1).reshape(-1, *shards.shape[2:])
@@ -176,7 +176,7 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 # says: A request without a prefix takes a row where its start is no multiple of D.
 # asks: What does an empty prefix send?
 # outcome: crashed
-# from: flat-index
+# from: flat-places
 - first += padded_rows(n, start, dcp_size)
 + first += -(-(n + start % dcp_size) // dcp_size)
 
@@ -184,7 +184,7 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 # says: Every request takes at least one row; one without a prefix takes none.
 # asks: What does an empty prefix send?
 # outcome: crashed
-# from: flat-index
+# from: flat-places
 - first += padded_rows(n, start, dcp_size)
 + first += max(1, -(-(n + start % dcp_size) // dcp_size))
 
@@ -192,7 +192,7 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 # says: The count of rows adds the whole start, not its remainder by D.
 # asks: How many rows do 2 tokens take that start at position 100?
 # outcome: crashed
-# from: flat-index
+# from: flat-places
 - first += padded_rows(n, start, dcp_size)
 + first += -(-(n + start) // dcp_size) if n else 0
 
@@ -200,7 +200,7 @@ def interleave_shards(shards, prefix_lens, start_positions, dcp_size):
 # says: One row too many where the last turn is full.
 # asks: How many rows do six tokens of three ranks take?
 # outcome: crashed
-# from: flat-index
+# from: flat-places
 - first += padded_rows(n, start, dcp_size)
 + first += (n + start % dcp_size) // dcp_size + 1 if n else 0
 

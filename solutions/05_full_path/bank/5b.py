@@ -321,6 +321,19 @@ def verify_path(step):
 def draft_path(step):
     return decode_path(step)
 
+# %% 5b draft-pairs
+# says: attend gives a pair, the output and its LSE; the draft returns outputs alone.
+# asks: Which of attend's two results does a path that merges nothing need?
+# outcome: crashed
+def draft_path(step):
+    outs = []
+    for rank in step.ranks:
+        rank.write_ckv(step.batch.out_cache_loc)
+        rank.write_index_k(step.batch.out_cache_loc)
+        rows, counts = rank.as_rows(rank.to_locs(rank.select_paged()))
+        outs.append(rank.attend(rows, counts))
+    return outs
+
 # %% 5b draft-localized-own
 # says: The draft reads localized rows, and its pool is addressed by loc.
 # asks: At which row did the draft's writer put loc 10?
