@@ -7,7 +7,7 @@ import pytest
 
 from dcplab import checking, paths, viz
 from dcplab.course import catalog
-from dcplab.course.cells import Cells, DrawnCell, Strip, Tried
+from dcplab.course.cells import Cells, DrawnCase, DrawnCell, Strip
 from dcplab.course.seeded import Draw
 from dcplab.notebook.extract import extract
 from dcplab.present import answer_cells, card
@@ -116,7 +116,7 @@ def cells_of(part, got, wrong, expected=None):
     """The picture of a part that shows all its cases: what came back, and which are wrong, by the case's arguments."""
     key = catalog.of_part(part).key(part)
     cases = key.part.cases(Draw(1))
-    tried = [Tried(case, got(*case.args), expected and expected(*case.args), wrong(*case.args)) for case in cases]
+    tried = [DrawnCase(case, got(*case.args), expected and expected(*case.args), wrong(*case.args)) for case in cases]
     return answer_cells.of_all(key.part.picture, tried)
 
 

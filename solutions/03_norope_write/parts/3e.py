@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.cells import DrawnCell, Groups, Strip, Tried
+from dcplab.course.cells import DrawnCase, DrawnCell, Groups, Strip
 from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present import grid_cells
@@ -111,7 +111,7 @@ def _weight(lse: float) -> str:
     return "no keys" if math.isinf(lse) else f"weight {2**lse:.3g}" if abs(lse) < 16 else ""
 
 
-def _merge_cells(tried: Tried) -> Groups:
+def _merge_cells(tried: DrawnCase) -> Groups:
     """A column for each query and head: what the ranks brought, then what came of it. Of each output the first number that
     differs, or the first."""
     outs, lses = (t.float() for t in tried.case.args)

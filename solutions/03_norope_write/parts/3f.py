@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, numbered
-from dcplab.course.cells import DrawnCell, Groups, Strip, Tried
+from dcplab.course.cells import DrawnCase, DrawnCell, Groups, Strip
 from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present import grid_cells
@@ -92,7 +92,7 @@ def _alarm_rows(case: Case, got: Any, expected: Any) -> Table:
     return Table(header, tuple(rows[:SHOWN]), f"Yours: {short(got)}; expected: {expected}. The LSEs are head 0's.")
 
 
-def _alarm_cells(tried: Tried) -> Groups:
+def _alarm_cells(tried: DrawnCase) -> Groups:
     """A column for each query, a line for each rank; then the one answer about all of them."""
     valid, topk, merged, single = tried.case.args
     queries = range(len(topk))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dcplab.course.cases import numbered
-from dcplab.course.cells import Groups, Tried
+from dcplab.course.cells import DrawnCase, Groups
 from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 from dcplab.present import grid_cells
@@ -23,7 +23,7 @@ def _place(case: Case) -> tuple[str, str]:
     return mode, "sharded" if sharded else "not sharded"
 
 
-def _cells(tried: Sequence[Tried]) -> Groups:
+def _cells(tried: Sequence[DrawnCase]) -> Groups:
     return (grid_cells.grid("batch", sorted(tried, key=lambda t: MODES.index(t.case.args[0])), _place),)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dcplab.course.cases import again, as_column, numbered
-from dcplab.course.cells import Groups, Tried
+from dcplab.course.cells import DrawnCase, Groups
 from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present import grid_cells
@@ -96,7 +96,7 @@ def _other(case: Case) -> tuple[str, str] | None:
     return ("negative, and none", f"{case.args[1]}: {OTHERS[case.label]}") if case.label in OTHERS else None
 
 
-def _cells(tried: Sequence[Tried]) -> Groups:
+def _cells(tried: Sequence[DrawnCase]) -> Groups:
     return grid_cells.grid("consumer", tried, _end), grid_cells.grid("consumer: index", tried, _other)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dcplab.course.cells import Groups, Tried
+from dcplab.course.cells import DrawnCase, Groups
 from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present import grid_cells
@@ -97,7 +97,7 @@ def _place(case: Case) -> tuple[str, str]:
     return patches, level
 
 
-def _cells(tried: Sequence[Tried]) -> Groups:
+def _cells(tried: Sequence[DrawnCase]) -> Groups:
     """Outlines what is not right, and does not say what would be: the matrix does."""
     return (grid_cells.grid("patches", sorted(tried, key=lambda t: t.case.size), _place, tells=False),)
 

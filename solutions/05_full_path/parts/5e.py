@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dcplab.course import own_cases
-from dcplab.course.cells import Groups, Tried
+from dcplab.course.cells import DrawnCase, Groups
 from dcplab.course.model import Case, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present import grid_cells
@@ -54,7 +54,7 @@ def _record_table(case: Case, got: Any) -> Table:
     return Table(header, rows, f"The run of seed {got['seed']}.")
 
 
-def _cells(tried: Sequence[Tried]) -> Groups:
+def _cells(tried: Sequence[DrawnCase]) -> Groups:
     """A line for each heading with its figures as they were written; those that the run does not show are outlined."""
     from dcplab.investigate import diagnose_by_rule
 

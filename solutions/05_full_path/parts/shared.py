@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dcplab.course.cells import DrawnCell, Groups, Strip, Tried
+from dcplab.course.cells import DrawnCase, DrawnCell, Groups, Strip
 from dcplab.course.model import Case, Table
 from dcplab.course.seeded import Draw
 from dcplab.present import grid_cells
@@ -132,7 +132,7 @@ LAYERS = 2  # of the small server that a check starts; its draft has one
 ROLES = {"all": ("extend", "verify", "draft")}
 
 
-def served_cells(tried: Tried) -> Groups:
+def served_cells(tried: DrawnCase) -> Groups:
     """What each rank did in each layer, by operation, for every path that was wired; then the words."""
     role, rounds, new, dcp_size, _ = tried.case.args
     got = tried.got if isinstance(tried.got, dict) and not tried.got["died"] else None

@@ -30,7 +30,7 @@ Groups = tuple[tuple[Strip, ...], ...]
 
 
 @dataclass(frozen=True)
-class Tried:
+class DrawnCase:
     """A case: what came back (None: nothing, or it has not run), what is expected, and whether it is wrong."""
 
     case: Any

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from dcplab.course.cells import Cells, Groups, Ruler, Tried
+    from dcplab.course.cells import Cells, DrawnCase, Groups, Ruler
     from dcplab.course.seeded import Draw
 
 OUTCOMES = ("passed", "wrong", "unsafe", "crashed", "timeout", "not_attempted", "error")
@@ -124,8 +124,8 @@ class Shows:
     named: Mapping[str, str] = field(default_factory=dict)
     units: Callable[[Launch], Mapping[str, Sequence[Unit] | Mapping[str, Sequence[Unit]]]] | None = None
     ruler: Callable[[Case], Ruler | None] | None = None
-    drawn: Callable[[Tried], Groups] | None = None
-    whole: Callable[[Sequence[Tried]], Groups] | None = None
+    drawn: Callable[[DrawnCase], Groups] | None = None
+    whole: Callable[[Sequence[DrawnCase]], Groups] | None = None
     title: str = "The question"
     asks: int = 0
 

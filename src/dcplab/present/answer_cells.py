@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cells import Cells, DrawnCell, Ruler, Strip, Tried
+from dcplab.course.cells import Cells, DrawnCase, DrawnCell, Ruler, Strip
 from dcplab.course.model import Case, Launch, Part, Shows
 from dcplab.course.seeded import Draw
 from dcplab.judge.judgement import Judgement
@@ -58,7 +58,7 @@ def draw(
     if getattr(case, "raises", None):
         return None
     if shows.drawn is not None:
-        groups, sizes, what = list(shows.drawn(Tried(case, got, expected))), {}, ""
+        groups, sizes, what = list(shows.drawn(DrawnCase(case, got, expected))), {}, ""
     elif isinstance(case, Launch):
         groups = memory_cells.groups(shows, case, expected, got, accesses)
         sizes = case.constexprs
@@ -75,7 +75,7 @@ def draw(
     return replace(made, caption=f"{made.caption}{_says(made, got)}")
 
 
-def of_all(shows: Shows, tried: Sequence[Tried]) -> Cells | None:
+def of_all(shows: Shows, tried: Sequence[DrawnCase]) -> Cells | None:
     """Draw all cases in one picture, each of them a cell. None if it is too large."""
     assert shows.whole is not None
     groups = shows.whole(tried)
@@ -87,15 +87,15 @@ def blank(part: Part) -> Cells:
     """Draw the question of a part whose picture makes its own cells: of all its cases, or of its first one."""
     shows, cases = part.picture, part.cases(Draw(QUESTIONS))
     assert shows is not None and (shows.whole or shows.drawn)
-    tried = [Tried(case) for case in cases]
+    tried = [DrawnCase(case) for case in cases]
     groups = shows.whole(tried) if shows.whole else shows.drawn(tried[shows.asks]) if shows.drawn else ()
     return Cells(shows.title, "", groups)
 
 
-def _tried(judgement: Judgement) -> list[Tried]:
+def _tried(judgement: Judgement) -> list[DrawnCase]:
     cases, records = judgement.drawn.cases, judgement.trial.records
     return [
-        Tried(case, outcome_of(case, records.get(n, {})), judgement.expected[n], n in judgement.failing)
+        DrawnCase(case, outcome_of(case, records.get(n, {})), judgement.expected[n], n in judgement.failing)
         for n, case in enumerate(cases)
     ]
 

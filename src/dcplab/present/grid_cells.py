@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from dcplab.course.cells import DrawnCell, Strip, Tried
+from dcplab.course.cells import DrawnCase, DrawnCell, Strip
 from dcplab.present.values import short
 
 WORD = 20  # characters of a cell's text
@@ -22,11 +22,11 @@ def word(got: Any, expected: Any, wrong: bool, tells: bool = True) -> DrawnCell:
 
 
 def grid(
-    head: str, tried: Sequence[Tried], place: Callable[[Any], tuple[str, str] | None], tells: bool = True
+    head: str, tried: Sequence[DrawnCase], place: Callable[[Any], tuple[str, str] | None], tells: bool = True
 ) -> tuple[Strip, ...]:
     """Make a line a row and a cell a case. ``head`` says what the rows are. ``place(case)``: its row and its column, None if it
     has none. A wrong case of a place hides a right one."""
-    held: dict[tuple[str, str], Tried] = {}
+    held: dict[tuple[str, str], DrawnCase] = {}
     for one in tried:
         where = place(one.case)
         if where is not None and (one.wrong or where not in held):
