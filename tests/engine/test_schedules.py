@@ -30,8 +30,8 @@ def prompts(draw, count, longest):
     return out
 
 
-def drive(server, asked, draw=None):
-    """Submit over time, retract at random, run dry. Gives the outputs in the order of ``asked``."""
+def drive(server, asked, draw=None, often=0.3):
+    """Submit over time, retract at random, so often after a step, run dry. Gives the outputs in the order of ``asked``."""
     queue, requests = list(enumerate(asked)), {}
     while queue or server.busy:
         while queue and (draw is None or not server.busy or draw.random() < 0.5):
@@ -39,7 +39,7 @@ def drive(server, asked, draw=None):
             requests[i] = server.submit(tokens, new)
         if server.busy:
             server.step()
-        if draw is not None and draw.random() < 0.3:
+        if draw is not None and draw.random() < often:
             decoding = [r for r in server.running if not r.extending]
             if decoding:
                 server.retract(draw.choice(decoding))
@@ -55,6 +55,7 @@ def untouched(server):
     server.cache.clear()
     assert server.allocator.available == server.allocator.pages
     assert server.req_to_token_pool.available == server.config.max_requests
+    assert server.host.used == 0 and not server.metrics.selection_lost
 
 
 @pytest.mark.parametrize("dcp_size", [1, 2, 3, 4, 8])
@@ -70,6 +71,35 @@ def test_a_random_schedule_answers_as_one_rank_does(dcp_size, seed):
     assert drive(server, asked, draw) == expected
     if dcp_size > 1:
         assert server.shared.monitor.valid == server.shared.monitor.selected > 0
+    untouched(server)
+
+
+FORCED = {
+    "decode": {},
+    "mixed": dict(mixed=True),
+    "verify": dict(draft_tokens=3),
+    "freed pages wait": dict(need_sort=True, draft_tokens=2, mixed=True),
+    "a full host": dict(host_tokens=12),
+    "no host": dict(host_tokens=0, draft_tokens=2),
+    "from one rank": dict(prefill_dcp=1, need_sort=True, prefix_cache=False),
+    "from three ranks": dict(prefill_dcp=3, need_sort=True, draft_tokens=2, host_tokens=12),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dcp_size", [1, 2, 4])
+@pytest.mark.parametrize("kind", FORCED)
+def test_forced_retractions_change_no_token(kind, dcp_size):
+    """At least 15 in each, some 700 in all, after prompts, answers, proposals and in the middle of others' chunks."""
+    draw = random.Random(f"{kind} {dcp_size}")
+    asked = [(p, draw.randint(8, 16)) for p in prompts(draw, 9, 40)]
+    expected = drive(engine(BASE), asked)
+    server = engine(replace(BASE, dcp_size=dcp_size, page_size=2, size=96 // dcp_size // 2 * 2, **FORCED[kind]))
+    assert drive(server, asked, draw, often=0.9) == expected
+    assert server.metrics.retractions >= 15
+    assert (server.metrics.recomputed > 0) == (len(server.host.refusals) > 0) == ("host_tokens" in FORCED[kind])
+    assert (server.metrics.received > 0) == ("prefill_dcp" in FORCED[kind])
+    assert server.metrics.chosen > 0 or FORCED[kind].get("host_tokens") == 0
     untouched(server)
 
 

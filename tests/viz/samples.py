@@ -119,6 +119,11 @@ CALLS = {
     "journey, high": lambda: viz.token_journey_picture(read=True, level="high"),
     "journey, three ranks, pages of two": lambda: viz.token_journey_picture(3, 2, level="high", selected="ship"),
     "journey, other words": lambda: viz.token_journey_picture(2, old="x", new="incorrect words as long"),
+    "retraction": lambda: viz.retraction().picture,
+    "retraction, on the host": lambda: viz.retraction(at=1, selected=12).picture,
+    "retraction, old locs, last freed first": lambda: viz.retraction(need_sort=False, restore="at the old locs").picture,
+    "retraction, three ranks, nothing restored": lambda: viz.retraction(3, 4, 24, restore="not at all", selected=7).picture,
+    "retraction, one rank": lambda: viz.retraction(1, 4, 9, at=2).picture,
     "matrix": lambda: isolation_matrix().picture,
     "matrix, half run": lambda: isolation_matrix("silent", "", "crash", "alarm").picture,
     "bars": lambda: bars.bars(

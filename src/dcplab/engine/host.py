@@ -31,8 +31,8 @@ class HostPool:
         return None if self.tokens is None else self.tokens - self.used
 
     def reserve(self, name: str, count: int) -> bool:
-        """Take room for ``count`` tokens of the request called ``name``. False, and a sentence in ``refusals``, if there is not so
-        much."""
+        """Take room for ``count`` tokens of the request called ``name``. If there is not so much: False, and a sentence in
+        ``refusals``."""
         if self.free is not None and count > self.free:
             self.refusals.append(
                 f"The host pool is full: {name} has {count} tokens stored, and {self.free} of {self.tokens} are free. "

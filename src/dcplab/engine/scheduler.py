@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from dcplab.engine import backend, configurator, pools, public_cases, transfer
+from dcplab.engine import backend, configurator, offload, pools, public_cases, transfer
 from dcplab.engine.allocator import PagedAllocator, PrefixCache
 from dcplab.engine.backend import Paths
 from dcplab.engine.comm import Distributed, Local
@@ -21,7 +21,7 @@ from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.host import HostPool
 from dcplab.engine.request import ReqToTokenPool, Request, Span
 from dcplab.engine.runner import Metrics, Runner, ServerCrash
-from dcplab.engine.space_tags import ExtentError, Space, tag
+from dcplab.engine.space_tags import ExtentError, Space
 from dcplab.engine.tokenizer import Tokenizer
 from dcplab.engine.watcher import Watcher
 from dcplab.errors import CourseError
@@ -219,7 +219,7 @@ class Engine:
             if not self._room(self.allocator.pages_needed(0, request.stored + 1)):
                 break
             self.retracted.popleft()
-            self._resume(request)
+            offload.resume(self, request)
         while self.waiting and self.req_to_token_pool.available and not self.retracted:
             request = self.waiting[0]
             prefix = self.cache.match(request.tokens) if self.config.prefix_cache else []
@@ -235,41 +235,12 @@ class Engine:
             request.req_pool_idx = self.req_to_token_pool.alloc()
             request.stored = request.cached = len(prefix) * self.config.width
             self.metrics.cached += request.cached
-            self._place(request, 0, request.stored)
+            self.place(request, 0, request.stored)
             # The state as it was after the prefix: the convolution remembers one word.
             self.runner.remember(request.req_pool_idx, request.tokens[request.stored - 1] if request.stored else None)
             self.running.append(request)
             if self.prefill:
-                self._receive(request)
-
-    def _receive(self, request: Request) -> None:
-        """A started request's KV and first token from the prefill node, which computes them now; from there on it decodes."""
-        assert self.prefill
-        self.watcher.phase = "receive"
-        sent = self.prefill.compute(request.tokens)
-        end = len(request.tokens)
-        old, new = self.prefill.allocator.locs(sent.pages, request.stored, end), self._place(request, request.stored, end)
-        ids = sent.held_req_pool_idx, request.held_req_pool_idx
-        transfer.move((self.prefill.pools, old, ids[0]), (self.pools, new, ids[1]), self.defects)
-        self.metrics.received += end - request.stored
-        self.metrics.largest_loc = max(self.metrics.largest_loc, int(new.max()))
-        self.metrics.decoded += 1
-        request.stored = end
-        request.tokens.append(sent.output[0])
-        self.prefill.drop(sent)
-
-    def compute(self, tokens: Sequence[int]) -> Request:
-        """Store ``tokens`` and compute one more, and keep the request as it is, for `drop` to end."""
-        request = self.submit(tokens, 2)
-        while not request.output:
-            self.step()
-        return request
-
-    def drop(self, request: Request) -> None:
-        """End a running request before it is done. Its whole pages go to the prefix cache, as a finished one's."""
-        if self.config.prefix_cache:
-            self.cache.insert(request.tokens[: request.stored], request.pages)
-        self._leave(request)
+                transfer.receive(self, self.prefill, request)
 
     def _room(self, count: int) -> bool:
         """Return True if ``count`` pages are free, evicting cached prefixes if that helps."""
@@ -278,7 +249,7 @@ class Engine:
             self.metrics.evicted += self.cache.evict(lack)
         return self.allocator.available >= count
 
-    def _place(self, request: Request, start: int, end: int) -> torch.Tensor:
+    def place(self, request: Request, start: int, end: int) -> torch.Tensor:
         """Enter the locs of positions ``start .. end - 1`` into the request table; gives them, on the host."""
         locs = self.allocator.locs(request.pages, start, end)
         if end > start:
@@ -359,11 +330,12 @@ class Engine:
             request.stored = min(request.stored, len(request.tokens) - 1)
             if self.config.prefix_cache:
                 self.cache.insert(request.tokens[: request.stored], request.pages)
-            self._leave(request)
+            self.leave(request)
             request.finished = True
         return done
 
-    def _leave(self, request: Request) -> None:
+    def leave(self, request: Request) -> None:
+        """Free what a running request holds."""
         pages = request.pages
         if "free_mid_page" in self.defects:
             pages = public_cases.cut_pages(pages, request.prompt_len, self.config.width)
@@ -372,60 +344,14 @@ class Engine:
         self.running.remove(request)
         request.pages, request.req_pool_idx = [], None
 
-    # Retraction.
-
     def retract(self, request: Request) -> None:
         """Take a decoding request off the device: its share of every pool to the host, its pages free.
 
         Where the host pool has no room for it, its KV is dropped: the request waits in front of those that never ran, and its
         tokens are computed anew. CourseError for one that is too long for that.
         """
-        self.metrics.retractions += 1
-        if not self.host.reserve(request.name, request.stored):
-            self._forget(request)
-            return
-        self.watcher.phase = "retract"
-        locs = self._locs_on_device(request)
         with self._mortal():
-            request.saved = [pool.backup(locs, request.held_req_pool_idx) for pool in self.pools]
-        request.left_pages = list(request.pages)
-        self._leave(request)
-        self.retracted.appendleft(request)
-
-    def _forget(self, request: Request) -> None:
-        if len(request.tokens) > self.config.workspace_rows - self.config.max_requests:
-            raise CourseError(
-                f"{self.host.refusals[-1]} {request.name} has outgrown the workspace and cannot be computed anew."
-            )
-        self._leave(request)
-        request.stored = 0
-        self.waiting.appendleft(request)
-        self.metrics.recomputed += 1
-
-    def _resume(self, request: Request) -> None:
-        """New pages, hence new locs; backup and restore translate them independently."""
-        self.watcher.phase = "resume"
-        self.allocator.grow(request.pages, request.stored + 1)
-        request.req_pool_idx = self.req_to_token_pool.alloc()
-        self._place(request, 0, request.stored)
-        locs = to = self._locs_on_device(request)
-        if "restore_old_locs" in self.defects:
-            to = self._locs_of(request.left_pages, request.stored)
-        for pool, saved in zip(self.pools, request.saved, strict=True):
-            pool.restore(saved, to, request.held_req_pool_idx)
-            if self.watcher.on:
-                chosen, again = pool.chosen_again(saved, locs, self.config.topk)
-                self.metrics.chosen += chosen
-                self.metrics.chosen_again += again
-        self.host.give_back(request.stored)
-        request.saved = []
-        self.running.append(request)
-
-    def _locs_on_device(self, request: Request) -> torch.Tensor:
-        return self._locs_of(request.pages, request.stored)
-
-    def _locs_of(self, pages: Sequence[int], count: int) -> torch.Tensor:
-        return tag(self.allocator.locs(pages, 0, count).to(self.device), Space.LOC)
+            offload.retract(self, request)
 
     def _forward(self, mode: backend.ForwardMode, spans: Sequence[Span], tokens: Sequence[Sequence[int]]) -> list[int]:
         return self.runner.forward(mode, spans, tokens, self.paths)

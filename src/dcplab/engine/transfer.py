@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
 from dcplab.engine import index_spaces, public_cases
 from dcplab.engine.pools import CkvPool, HybridPool
+from dcplab.engine.request import Request
 from dcplab.engine.space_tags import Space, tag
+
+if TYPE_CHECKING:
+    from dcplab.engine.scheduler import Engine
 
 # A node's hosted pools, a request's locs there in position order ``[n]`` (int64), and its req_pool_idx.
 End = tuple[Sequence[HybridPool], torch.Tensor, int]
@@ -47,6 +52,24 @@ def relayout(src_locs: torch.Tensor, src_dcp: int, dst_locs: torch.Tensor, dst_d
                 src, dst = tag(src_rows[both], Space.ROW, src_rank), tag(dst_rows[both], Space.ROW, dst_rank)
                 pieces.append(Piece(src_rank, src, dst_rank, dst))
     return pieces
+
+
+def receive(engine: Engine, node: Engine, request: Request) -> None:
+    """Get a started request's KV and first token from the prefill node, which computes them now. From here on it decodes."""
+    engine.watcher.phase = "receive"
+    sent, end = node.submit(request.tokens, 2), len(request.tokens)
+    while not sent.output:
+        node.step()
+    old, new = node.allocator.locs(sent.pages, request.stored, end), engine.place(request, request.stored, end)
+    move((node.pools, old, sent.held_req_pool_idx), (engine.pools, new, request.held_req_pool_idx), engine.defects)
+    engine.metrics.received += end - request.stored
+    engine.metrics.largest_loc = max(engine.metrics.largest_loc, int(new.max()))
+    engine.metrics.decoded += 1
+    request.stored = end
+    request.tokens.append(sent.output[0])
+    if node.config.prefix_cache:
+        node.cache.insert(sent.tokens[: sent.stored], sent.pages)
+    node.leave(sent)
 
 
 def move(sender: End, receiver: End, defects: frozenset[str] = frozenset()) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dcplab.site.film import Film, Frame
-from dcplab.viz import OwnerTable, TokenJourney, Watermark, Workspace
+from dcplab.viz import OwnerTable, Retraction, TokenJourney, Watermark, Workspace
 from dcplab.viz.core.live import View
 from dcplab.viz.views.journey import scene as journey_scene
 from dcplab.viz.views.journey import state as journey_state
 from dcplab.viz.views.owner import scene as owner_scene
 from dcplab.viz.views.owner import state as owner_state
+from dcplab.viz.views.retraction import scene as retraction_scene
+from dcplab.viz.views.retraction import state as retraction_state
 from dcplab.viz.views.watermark import scene as watermark_scene
 from dcplab.viz.views.watermark import state as watermark_state
 from dcplab.viz.views.workspace import scene as workspace_scene
@@ -99,9 +101,29 @@ def workspace(view: Workspace) -> Film:
     return Film("workspace", "token", frames, step(state), {"used as": list(uses)}, (workspace_state.USES[state.use].says,))
 
 
+def retraction(view: Retraction) -> Film:
+    """Film a retraction: each moment and each restore, with either allocator, for the selected token."""
+    state = view.state
+
+    def frames(restore: str, waits: str) -> list[Frame]:
+        begin = retraction_state.with_ways(state, waits == "yes", restore)
+        states = [retraction_state.looked_at(begin, at) for at in range(len(retraction_state.MOMENTS))]
+        return [
+            Frame(step(s), retraction_scene.picture(s), retraction_scene.sentence(s), retraction_scene.legend(s))
+            for s in states
+        ]
+
+    def step(s: retraction_state.RetractionState) -> str:
+        return f"moment {s.at}, {retraction_state.MOMENTS[s.at]}"
+
+    axes = {"restored": retraction_state.RESTORES, "freed pages wait": NO_YES}
+    return Film("retraction", "moment", frames, step(state), axes, (state.restore, NO_YES[state.need_sort]))
+
+
 FILMED: dict[type[View], Callable[..., Film]] = {
     OwnerTable: owner_table,
     Watermark: watermark,
     TokenJourney: token_journey,
     Workspace: workspace,
+    Retraction: retraction,
 }

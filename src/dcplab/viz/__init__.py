@@ -1,5 +1,5 @@
 """Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`. `owner_table`, `watermark`, `arena_map`,
-`token_journey` and `workspace` return live ones."""
+`token_journey`, `workspace` and `retraction` return live ones."""
 
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.figures.decode_step import decode_step
@@ -15,6 +15,7 @@ from dcplab.viz.views.arena.live import ArenaMap, arena_map
 from dcplab.viz.views.journey.live import TokenJourney, token_journey, token_journey_picture
 from dcplab.viz.views.matrix.live import MatrixTable
 from dcplab.viz.views.owner.live import OwnerTable, owner_table
+from dcplab.viz.views.retraction.live import Retraction, retraction
 from dcplab.viz.views.watermark.live import Watermark, watermark
 from dcplab.viz.views.workspace.figures import shards_picture, workspace_picture
 from dcplab.viz.views.workspace.live import Workspace, workspace
@@ -24,6 +25,7 @@ __all__ = [
     "MatrixTable",
     "OwnerTable",
     "Picture",
+    "Retraction",
     "TokenJourney",
     "Watermark",
     "Workspace",
@@ -39,6 +41,7 @@ __all__ = [
     "pages",
     "question",
     "rank_table",
+    "retraction",
     "shards_picture",
     "token_journey",
     "token_journey_picture",
