@@ -90,13 +90,13 @@ FORCED = {
 @pytest.mark.parametrize("dcp_size", [1, 2, 4])
 @pytest.mark.parametrize("kind", FORCED)
 def test_forced_retractions_change_no_token(kind, dcp_size):
-    """At least 15 in each, some 700 in all, after prompts, answers, proposals and in the middle of others' chunks."""
+    """At least 10 in each, some 600 in all, after prompts, answers, proposals and in the middle of others' chunks."""
     draw = random.Random(f"{kind} {dcp_size}")
     asked = [(p, draw.randint(8, 16)) for p in prompts(draw, 9, 40)]
     expected = drive(engine(BASE), asked)
     server = engine(replace(BASE, dcp_size=dcp_size, page_size=2, size=96 // dcp_size // 2 * 2, **FORCED[kind]))
     assert drive(server, asked, draw, often=0.9) == expected
-    assert server.metrics.retractions >= 15
+    assert server.metrics.retractions >= 10
     assert (server.metrics.recomputed > 0) == (len(server.host.refusals) > 0) == ("host_tokens" in FORCED[kind])
     assert (server.metrics.received > 0) == ("prefill_dcp" in FORCED[kind])
     assert server.metrics.chosen > 0 or FORCED[kind].get("host_tokens") == 0

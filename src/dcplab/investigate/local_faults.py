@@ -94,7 +94,11 @@ def engine(config: ServerConfig, fault: Fault, note: Callable | None = None, **m
     built = Engine(config, fault.defects & WHOLE, Local(config.dcp_size), paths=paths(fault, note), **modes)
     if "retract" in fault.defects:
         for i, pool in enumerate(built.pools):
-            ckv = tuple(replace(p, raw=fault.hits("retract", layer, p.rank)) for layer, p in enumerate(pool.ckv))
+            raw = [
+                p.defects | {"retract"} if fault.hits("retract", layer, p.rank) else p.defects
+                for layer, p in enumerate(pool.ckv)
+            ]
+            ckv = tuple(replace(p, defects=here) for p, here in zip(pool.ckv, raw, strict=True))
             built.pools[i] = replace(pool, ckv=ckv)
     return built
 
