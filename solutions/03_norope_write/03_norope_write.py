@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 03 · Right until then
 #
-# *100 points, about 85 minutes. Nothing here needs a GPU; some cells show more where there is one.*
+# *100 points, about 97 minutes, 92 without what can wait. Nothing here needs a GPU; some cells show more where there is one.*
 #
 # In lab 02 a server broke although every index was in the right space. In this lab every answer is right although an index is
 # in the wrong one.
@@ -13,7 +13,7 @@
 # find out why, you find the number that gave it away all along, and you mend both sides.
 #
 # **Afterwards** you can write a kernel that keeps *where* and *whether* apart, and build the alarm that this server
-# lacked. **You need** lab 01's 1c and 1h, and what a log-sum-exp is. **Short of time?** 3g is a bonus, and 3c can wait.
+# lacked. **You need** lab 01's 1c and 1h, and what a log-sum-exp is. **Short of time?** 3g can wait; no later part uses it.
 
 # %%
 import torch
@@ -68,7 +68,7 @@ print(f"You said {tokens_on_rank_0}.\n\n{seen}")
 # %% [markdown]
 # ## 3a · Where, and whether
 #
-# *15 points, 15 minutes.*
+# *15 points, 16 minutes.*
 #
 # First the write. Upstream there are two kernels for it: one for models whose keys have a rotary part, one for those without
 # ("norope"). The first had the owner's filter and the division. The second did not, for it had never run with DCP.
@@ -179,7 +179,7 @@ norope.tma()
 # %% [markdown]
 # ## 3b · The twin that did half
 #
-# *15 points, 8 minutes.*
+# *15 points, 7 minutes.*
 #
 # Where Triton does not run, the pool writes with torch. Upstream that branch had the owner's filter and did not divide:
 # the right tokens, in rows D times too far. Two twins of one contract drift apart, for hardly a server ever runs both.
@@ -244,7 +244,7 @@ lab.check("3b")
 # %% [markdown]
 # ## 3c · Who must not divide
 #
-# *10 points, 4 minutes.*
+# *10 points, 3 minutes.*
 #
 # One writer serves several pools, and not all of them want its new manners:
 #
@@ -351,7 +351,7 @@ viz.token_journey()
 # %% [markdown]
 # ## 3d · What this rank can read
 #
-# *15 points, 10 minutes.*
+# *15 points, 12 minutes.*
 #
 # Now the read side. index-K is whole on every rank, so all ranks select the same keys, as locs. Each rank can attend only to
 # those that it holds. #36989 replaces the others by -1. That is right, and wasteful: with eight ranks, seven entries of eight
@@ -414,7 +414,7 @@ norope.times()
 # %% [markdown]
 # ## 3e · What the ranks found, together
 #
-# *15 points, 13 minutes.*
+# *15 points, 16 minutes.*
 #
 # Each rank now has its keys, and attends to them alone. For a query and a head it hands in an output, the average of its
 # values, and an LSE: the logarithm, to base 2, of the weight that was averaged over. 2 to the power of the LSE is that weight.
@@ -496,7 +496,7 @@ norope.real_decode()
 # %% [markdown]
 # ## 3f · A number nobody looked at
 #
-# *15 points, 10 minutes.*
+# *15 points, 8 minutes.*
 #
 # Back to the test that passes. Every rank held every token, and every output was right. What was not?
 #
@@ -573,7 +573,7 @@ for name, server in (("as it was", seen.unpatched), ("mended", seen.patched)):
 # %% [markdown]
 # ## 3g · Bonus: the same write, in eight bits
 #
-# *5 points, 5 minutes.*
+# *5 points, 5 minutes. It can wait.*
 #
 # A pool can keep c-KV as fp8 without a scale, and let the store convert. Upstream that writer, too, had no owner's filter, so
 # fp8 and DCP were refused together. A port added the filter. Can you?
@@ -647,7 +647,7 @@ lab.check("3g")
 # %% [markdown]
 # ## 3h · Name the space
 #
-# *10 points, 10 minutes.*
+# *10 points, 14 minutes.*
 #
 # The skill of this lab, on code that is not yours. Eight snippets in the manner of three servers, drawn from your number:
 # c-KV written and read by row, by page and number by number, in eight bits, and where nothing is divided. It works as 1i did.

@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 05 · The whole fixed path
 #
-# *100 points, about 78 minutes. Nothing here needs a GPU; one cell shows more where there is one.*
+# *100 points, about 85 minutes. Nothing here needs a GPU; one cell shows more where there is one.*
 #
 # Four labs, four pieces: who owns a loc, how many slots it takes, where a token is written, which buffer an index points
 # into. Each was right by itself. On a server they have to be right *together*, in three kinds of batches, on every rank, and
@@ -41,7 +41,7 @@ lab.mine()
 # %% [markdown]
 # ## 5a · Wire the decode
 #
-# *25 points, 15 minutes.*
+# *25 points, 13 minutes.*
 #
 # A decode step has one new token for each request. In every DSA layer, on every rank, six things happen to it:
 #
@@ -252,7 +252,7 @@ for dcp_size, kernels in ((1, False), (2, True)):
 # %% [markdown]
 # ## 5c · Which patch fixes which symptom?
 #
-# *15 points, 15 minutes.*
+# *15 points, 14 minutes.*
 #
 # #36989 changes five things. Published tests show a server with none of them or with all. What does each of them do alone?
 #
@@ -479,7 +479,7 @@ lab.check("5d")
 # %% [markdown]
 # ## 5e · The incident record
 #
-# *15 points, 15 minutes.*
+# *15 points, 16 minutes.*
 #
 # A finding that nobody can check is an opinion. The report of #36886 was worth so much because it had numbers: which
 # revision, how many GPUs, which requests, which index against which bound, what came before and what after. Others could hold

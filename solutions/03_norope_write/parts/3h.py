@@ -8,7 +8,7 @@ from dcplab.name_the_space import part
 PART = part.of(
     "3h",
     points=10,
-    minutes=10,
+    minutes=14,
     hints=(
         "Do not read the name on the left. Read the right side: which list was it looked up in, and what does that list hold?",
         "A token of the step is the way into the lists that are read by token; they give its loc, row or position. // D of "

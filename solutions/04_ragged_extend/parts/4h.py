@@ -8,7 +8,7 @@ from dcplab.name_the_space import part
 PART = part.of(
     "4h",
     points=10,
-    minutes=12,
+    minutes=11,
     hints=(
         "Do not read the name on the left. Ask of each number what it counts through: the step, one request, the workspace, a "
         "gathered shard, or the pool?",

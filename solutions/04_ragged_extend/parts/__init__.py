@@ -6,4 +6,4 @@ request to ragged batches: lengths and starts that are no multiples of D, reques
 one rank, locs and positions past 2^31 and 2^53, strided views, int32, and nothing at all.
 """
 
-LAB = dict(id="04", name="04_ragged_extend", title="Which buffer does this index point into?", minutes=95)
+LAB = dict(id="04", name="04_ragged_extend", title="Which buffer does this index point into?", minutes=103)
