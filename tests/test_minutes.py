@@ -1,6 +1,7 @@
 """The minutes that a lab states: they leave time to read, to type and to think, and the plans of a workshop hold them."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -17,7 +18,7 @@ SYLLABUS = (paths.root() / "workshop" / "syllabus.md").read_text(encoding="utf-8
 
 
 def sections(lab):
-    """The words of a lab's visible text and docstrings by part, "" for what belongs to none; the half hour beyond is left out."""
+    """The words of a lab's visible text and docstrings by part; "" is what belongs to none. Lab 02's half hour beyond is apart."""
     found, here = {}, ""
     for cell in lab_source.read(paths.solutions() / lab.name / f"{lab.name}.py"):
         if cell.kind == "code":
@@ -81,7 +82,7 @@ def test_the_plans_have_no_gap_and_hold_their_parts_and_reach_the_incident():
     found = dict(plans())
     assert len(found) == 3
     for name, lines in found.items():
-        for (_, end, _), (start, _, _) in zip(lines, lines[1:], strict=False):
+        for (_, end, _), (start, _, _) in pairwise(lines):
             assert end == start, f"{name}: a gap at {end}"
         for start, end, text in lines:
             named = text
