@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass
-class Plan:
+class Servers:
     """What is to be run: ``todo`` has the defects and the level of each server, ``rows`` those that a file kept."""
 
     options: Any
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if dead else 0
 
 
-def _plan(args: argparse.Namespace) -> Plan:
+def _plan(args: argparse.Namespace) -> Servers:
     from dcplab import mode
     from dcplab.commands.incident import options_of
     from dcplab.engine import defects as switches
@@ -140,10 +140,10 @@ def _plan(args: argparse.Namespace) -> Plan:
         (args.markdown, isolation.as_markdown),
         (args.html, lambda table: _page(table, note)),
     ]
-    return Plan(engine_options, config, todo, stored, neighbours, note, forms, rows)
+    return Servers(engine_options, config, todo, stored, neighbours, note, forms, rows)
 
 
-def _alone(args: argparse.Namespace, plan: Plan) -> None:
+def _alone(args: argparse.Namespace, plan: Servers) -> None:
     """Run each server in a process of its own, which holds all its ranks; several at a time."""
     from dcplab import subprocess_call
     from dcplab.engine import defects as switches

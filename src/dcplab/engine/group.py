@@ -152,13 +152,13 @@ class Group:
             raise PeerLost(f"The processes did not meet within {JOIN.seconds} s: {_first_line(error)}.") from None
         self._agreements = 0
         self._over = threading.Event()
-        self._told, self._tell = os.pipe()
-        os.set_blocking(self._tell, False)
+        self._signals, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
         if threading.current_thread() is threading.main_thread():
             # A handler of Python's runs between two of its instructions, and a process that waits for NCCL comes to none. What
             # C writes to this pipe the watch reads.
             signal.signal(signal.SIGTERM, lambda *_: None)
-            signal.set_wakeup_fd(self._tell, warn_on_full_buffer=False)
+            signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         self._watcher = threading.Thread(target=self._watch, args=(self.store.clone(),), daemon=True)  # type: ignore[attr-defined]
         self._watcher.start()
 
@@ -185,7 +185,7 @@ class Group:
     def leave(self, failed: bool) -> None:
         """Take leave, so that nobody takes this process for dead. What ``failed`` is missed at once."""
         self._over.set()
-        os.write(self._tell, b"\0")
+        os.write(self._wake, b"\0")
         self._watcher.join(LEAVE_S)  # a thread that is in the store when Python ends aborts the process
         with contextlib.suppress(RuntimeError):
             if failed:
@@ -199,8 +199,8 @@ class Group:
         heard = dict.fromkeys(range(self.world), ("", time.monotonic()))
         beat = 0
         while not self._over.is_set():
-            if select.select([self._told], [], [], BEAT_S)[0]:
-                self._signalled(os.read(self._told, 64))
+            if select.select([self._signals], [], [], BEAT_S)[0]:
+                self._signalled(os.read(self._signals, 64))
             beat += 1
             try:
                 store.set(f"beat/{self.rank}", str(beat))
@@ -210,11 +210,11 @@ class Group:
                 if self._over.is_set():  # this process has ended in order, and the others may go
                     return
                 self._end("Process 0, or torchrun, at which the processes meet, has ended")
-            for i, said in enumerate(beats if not self._over.is_set() else ()):
-                if said == "failed":
+            for i, last in enumerate(beats if not self._over.is_set() else ()):
+                if last == "failed":
                     self._end(f"Process {i} of {self.world} has ended with an error")
-                if said != heard[i][0] or i == self.rank or i in gone:
-                    heard[i] = (said, time.monotonic())
+                if last != heard[i][0] or i == self.rank or i in gone:
+                    heard[i] = (last, time.monotonic())
                 elif time.monotonic() - heard[i][1] > SILENCE_S:
                     self._end(f"Nothing has been heard of process {i} of {self.world} for {SILENCE_S:.0f} s")
 
