@@ -56,10 +56,14 @@ def by_file(record: Path) -> dict[str, dict[str, float]]:
 
 def used_s() -> float:
     """Seconds of processors that this process, what it started and what these started have used, ended ones included."""
-    me, seconds = psutil.Process(), 0.0
-    for process in [me, *me.children(recursive=True)]:
-        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            seconds += sum(process.cpu_times()[:4])
+    seconds, todo = 0.0, [os.getpid()]
+    while todo:
+        pid = todo.pop()
+        with contextlib.suppress(OSError, psutil.Error):  # it has ended
+            seconds += sum(psutil.Process(pid).cpu_times()[:4])
+            # Not psutil's children(): it reads every process of the machine, 2,600 times in a quick loop.
+            for task in os.scandir(f"/proc/{pid}/task"):
+                todo += map(int, Path(task.path, "children").read_text().split())
     return seconds
 
 

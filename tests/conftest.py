@@ -11,12 +11,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DCPLAB_GPU_TURNS", "4")  # both workers have stand-ins for a GPU, and one queue
 
-import torch
-
 from dcplab import ended
-
-if not torch.cuda.is_available():
-    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 # No test, and no process that one starts, may touch the progress of whoever runs the tests.
 _state = tempfile.TemporaryDirectory(prefix="dcplab-test-state-")
@@ -25,6 +20,16 @@ os.environ["DCPLAB_STATE"] = _state.name
 # A shell starts what runs in its background with Ctrl-C ignored, and children inherit that; ours are sent Ctrl-C on purpose.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config):
+    """Decide how Triton runs, in each process that has tests. The one that deals them out to workers need not import torch."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        os.environ.setdefault("TRITON_INTERPRET", "1")
 
 
 # Share nothing and take long: each test goes to whichever worker is free.
@@ -85,6 +90,8 @@ def limits_stay():
 
 def pytest_exception_interact(node, call):
     """A test that costs this process its CUDA context is the last one: those after it would fail whatever they test."""
+    import torch
+
     if call.excinfo and torch.cuda.is_available() and (lost := ended.lost(str(call.excinfo.value))):
         node.session.shouldstop = f"{ended.poisoned(lost)} No test after {node.nodeid} was run."
 

@@ -57,27 +57,32 @@ def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@functools.cache
+def names_in(path):
+    return tuple(names(parsed(path)))
+
+
 def second_uses(forbidden, sources):
-    """``name in file:line`` of every forbidden name. ``sources``: file -> tree."""
-    return [f"{name} in {file}:{line}" for file, tree in sources.items() for name, line in names(tree) if name in forbidden]
+    """``name in file:line`` of every forbidden name. ``sources``: file -> its names, each with its line."""
+    return [f"{name} in {file}:{line}" for file, found in sources.items() for name, line in found if name in forbidden]
 
 
 @pytest.mark.parametrize("word, meaning, where", rows("vocabulary.md", "| word | its one meaning | where |"))
 def test_a_word_is_where_the_glossary_says(word, meaning, where):
     file, name = quoted(where)
-    assert meaning and name in {found for found, _ in names(parsed(SRC / file))}
+    assert meaning and name in {found for found, _ in names_in(SRC / file)}
 
 
 @pytest.mark.parametrize("forbidden, instead, where", rows("vocabulary.md", "| not | but | in |"))
 def test_a_word_has_no_second_use(forbidden, instead, where):
     files = [path for pattern in quoted(where) for path in SRC.glob(pattern)]
     assert instead and files
-    assert not second_uses(quoted(forbidden), {path.relative_to(ROOT): parsed(path) for path in files})
+    assert not second_uses(quoted(forbidden), {path.relative_to(ROOT): names_in(path) for path in files})
 
 
 def test_a_second_use_is_seen_however_it_comes():
     text = "def f(row): ...\nrow = 1\nx.row\nf(row=2)\nclass row: ...\nrow = formerly('token')\n'row'  # row"
-    assert sorted(second_uses({"row"}, {"m": ast.parse(text)})) == [f"row in m:{line}" for line in (1, 2, 3, 4, 5)]
+    assert sorted(second_uses({"row"}, {"m": names(ast.parse(text))})) == [f"row in m:{line}" for line in (1, 2, 3, 4, 5)]
 
 
 def test_no_two_classes_have_one_name():

@@ -208,6 +208,10 @@ def test_answers_of_a_record_are_explained_one_by_one():
         and "Snippet 2, space:" in lines[1]
     )
     assert found.case == "snippet 2" and "n = 2" not in found.detail
+
+
+@pytest.mark.slow
+def test_rows_of_a_table_without_a_verdict_are_told_so():
     half = told("5c", "def isolation():\n    return {'none, below': 'right', 'none, above': 'silent'}\n")
     assert "has no verdict yet." in half and "Nothing comes back" not in half
 
@@ -303,6 +307,7 @@ def test_a_merge_without_a_largest_lse_is_not_told_that_one_was_taken(wide):
     assert said.startswith("No largest LSE is subtracted") and "was taken" not in said and "2^595" not in said
 
 
+@pytest.mark.slow
 def test_rows_of_zeros_are_called_so_in_the_table_and_in_the_picture():
     kernel = catalog.lab("04").key("4g").solution.source
     source = kernel.replace("mask=old)", "mask=old, other=0)").replace("tl.where(old, x, y)", "x")

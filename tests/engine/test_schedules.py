@@ -58,7 +58,7 @@ def untouched(server):
     assert server.host.used == 0 and not server.metrics.selection_lost
 
 
-@pytest.mark.parametrize("dcp_size", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("dcp_size", [1, 2, 3, 4, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_random_schedule_answers_as_one_rank_does(dcp_size, seed):
     draw = random.Random(100 * dcp_size + seed)

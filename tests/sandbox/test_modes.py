@@ -45,6 +45,7 @@ def test_a_load_outside_a_buffer_is_unsafe_on_a_gpu_too(small, pretend_gpu):
     assert ("gpu", 1) in pretend_gpu and ("cpu", 1) in pretend_gpu
 
 
+@pytest.mark.slow
 def test_a_bank_of_kernels_is_not_compiled_to_name_a_mistake(small, pretend_gpu):
     found = checking.check(small.key("91b"), small.program(small.wrong[6]), seed=1, mode="gpu")
     assert (found.diagnosis, found.outcome) == ("91b-one-program", "wrong")
