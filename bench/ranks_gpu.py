@@ -36,7 +36,7 @@ from dcplab.engine.configurator import WIDTH, ServerConfig  # noqa: E402
 from dcplab.engine.scheduler import Engine  # noqa: E402
 
 SLEEP_CYCLES = 20_000_000  # some 10 ms, in which the host launches all repeats
-END_S = 5.0  # before the limit, in which everything that still runs is left
+END_S = 8.0  # before the limit, in which everything that still runs is left
 LAYERS = 3
 FACT = "fact1: gate1 hides silver1 harp1 beneath1 snow1"
 ASK = "ask: gate1 hides"

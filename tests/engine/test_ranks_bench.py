@@ -43,10 +43,12 @@ def test_a_dry_run_measures_every_part_and_says_that_it_is_a_cpu(tmp_path):
 
 @pytest.mark.slow
 def test_a_limit_ends_it_in_order_and_names_what_is_left_out(tmp_path):
-    done = torchrun(["--dry", "--limit", "25"], tmp_path / "f.json")
+    done = torchrun(["--dry", "--limit", "19"], tmp_path / "f.json")  # a server is begun only where 23 s are left
     found = json.loads((tmp_path / "f.json").read_text())
-    assert done.returncode == 0 and found["left_out"] and found["seconds"] <= 25
-    assert {"link", "gather"} <= {r["what"] for r in found["rows"]}
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert found["ended"] in ("in order", "at the limit of 19 s")
+    assert found["ended"] != "in order" or any("steps of D" in what for what in found["left_out"])
+    assert not any(r["what"] == "step" for r in found["rows"])
 
 
 @pytest.mark.parametrize(
