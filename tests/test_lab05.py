@@ -99,6 +99,10 @@ def test_what_is_lost_is_counted():
     out = serve([[[0, 1, 2, 3, 1]]], 6, 2, paths={"decode": forgetful})
     # Five words are stored by decode steps (the last one never is), each on one rank; both ranks read before any write.
     assert out["lost"] == {"ckv": 5 * harness.LAYERS, "index_k": 0} and out["early"] == 5 * harness.LAYERS * 2
+    columns = dict(zip(harness.COUNTS, zip(*(place[2:] for place in out["places"]["decode"]), strict=True), strict=True))
+    assert [place[:2] for place in out["places"]["decode"]] == [[layer, r] for layer in range(harness.LAYERS) for r in range(2)]
+    assert sum(columns["ckv"]) == out["lost"]["ckv"] and columns["early"] == (5,) * 4 and columns["read"] == columns["due"]
+    assert (sum(columns["read"]), sum(columns["due"])) == tuple(out["keys"])
 
 
 def merged_as(base, outs, lses):
