@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from dcplab.engine.group import PATIENCE, Group, PeerLost, check, revision
+from dcplab.engine.group import PATIENCE, Group, PeerLost, check, first_sentence, revision
 from dcplab.errors import CourseError
 
 # NVLink multicast takes a fabric manager that not every machine lets a process reach.
@@ -110,8 +110,8 @@ class Distributed:
             except torch.OutOfMemoryError:
                 raise
             except RuntimeError as error:
-                what = str(error).strip().split("\n")[0]
-                raise PeerLost(f"Another process has ended, or does not answer over {self.name} ({what}).") from error
+                what = f"does not answer over {self.name} ({first_sentence(error)})"
+                raise PeerLost(f"Another process has ended, or {what}.") from error
         return got.view(mine.dtype).view(self.dcp_size, *mine.shape[1:])
 
     def agree(self, what: str, terms: Mapping[str, Any]) -> None:

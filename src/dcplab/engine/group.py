@@ -11,6 +11,7 @@ import datetime
 import hashlib
 import json
 import os
+import re
 import select
 import signal
 import threading
@@ -149,7 +150,7 @@ class Group:
             self.store.set(f"beat/{self.rank}", "0")
             self.store.wait([f"beat/{i}" for i in range(self.world)], JOIN)
         except RuntimeError as error:
-            raise PeerLost(f"The processes did not meet within {JOIN.seconds} s: {_first_line(error)}.") from None
+            raise PeerLost(f"The processes did not meet within {JOIN.seconds} s: {first_sentence(error)}.") from None
         self._agreements = 0
         self._over = threading.Event()
         self._signals, self._wake = os.pipe()
@@ -172,7 +173,7 @@ class Group:
             self.store.wait(keys, PATIENCE)
             everyone = [json.loads(self.store.get(k)) for k in keys]
         except RuntimeError as error:
-            raise PeerLost(f"The processes could not agree on {what}: {_first_line(error)}.") from None
+            raise PeerLost(f"The processes could not agree on {what}: {first_sentence(error)}.") from None
         for i, theirs in enumerate(everyone):
             for name in {**everyone[0], **theirs}:
                 first, other = everyone[0].get(name), theirs.get(name)
@@ -232,5 +233,7 @@ class Group:
         os._exit(2)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+def first_sentence(error: Exception) -> str:
+    """Return what a library's error says first, without the line of its source."""
+    words = re.sub(r"^\[[^\]]*\] *", "", str(error).strip()).split("\n")[0]
+    return words.partition(". ")[0].rstrip(".") or type(error).__name__
