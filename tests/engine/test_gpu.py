@@ -49,6 +49,25 @@ def test_a_gpu_answers_as_a_cpu_does():
         torch.testing.assert_close(a["out"][:, [0, -1]], b["out"], atol=2e-2, rtol=0)
 
 
+@pytest.mark.parametrize("more", [{}, dict(draft_tokens=2), dict(prefill_dcp=1, need_sort=True), dict(host_tokens=150)])
+def test_retractions_change_no_token(more):
+    """Copies go to pinned memory on a stream of their own, while other requests go on over the pages that were freed."""
+    asked = tokenizer.questions(200)
+    server = Engine(replace(GPU, dcp_size=2, prefix_cache=False, **more), comm=Local(2, "cuda"))
+    requests = [server.submit(q.prompt, q.words) for q in asked]
+    while server.busy:
+        server.step()
+        decoding = [r for r in server.running if not r.extending]
+        if decoding:
+            server.retract(decoding[server.metrics.steps % len(decoding)])
+        for request in server.retracted:
+            assert all(rows.is_pinned() for rows in request.saved[0].ckv)
+    assert [server.text(r) for r in requests] == [q.answer for q in asked]
+    assert server.metrics.retractions >= 3 and not server.metrics.selection_lost
+    assert (server.metrics.recomputed > 0) == ("host_tokens" in more)
+    assert server.watcher.first_misuse is None and server.watcher.first_outside is None
+
+
 @pytest.mark.parametrize(
     ("defects", "level"), [((), "full"), (("index_k_size", "ckv_write", "read", "extend", "assert"), "above")]
 )

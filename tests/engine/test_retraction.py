@@ -1,5 +1,10 @@
 """Retraction: nothing is lost, a full host says so, and each way to lose something has its sign."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from dcplab.engine import retraction
@@ -38,6 +43,14 @@ def test_a_stride_per_chunk_loses_a_row():
 
 def test_traffic_alone_passes_the_watermark_where_freed_pages_wait():
     assert max(retraction.traffic()) == 4_021 >= 1024 + 8 > max(retraction.traffic(need_sort=False)) == 181
+
+
+def test_the_bench_of_the_copies_runs_and_says_that_it_timed_no_link():
+    bench = Path(__file__).parents[2] / "bench/retract_gpu.py"
+    ran = subprocess.run([sys.executable, bench, "--dry-run", "--layers", "2"], capture_output=True, text=True, check=True)
+    record = json.loads(ran.stdout)
+    assert record["device"] == "CPU: a dry run, no link was timed"
+    assert all(r["came_back_the_same"] and r["bytes"] == 2 * 1024 * r["rows_of_this_rank"] for r in record["requests"])
 
 
 def test_a_full_host_says_so():

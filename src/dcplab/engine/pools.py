@@ -167,10 +167,11 @@ class HybridPool:
     def chosen_again(self, saved: Saved, locs: torch.Tensor, topk: int) -> tuple[int, int]:
         """How many positions a top-k over the saved index keys chooses, of all layers and the draft, and how many of these it
         chooses from the keys that now lie at ``locs``. All of them, unless index-K did not come back."""
-        host.wait(self.state.device)
         chosen = again = 0
-        for cache, keys in zip(self.index_k, saved.index_k, strict=True):
-            before, after = _top(keys, topk), _top(cache.backup(locs), topk)
+        now = [cache.backup(locs) for cache in self.index_k]
+        host.wait(self.state.device)  # the CPU looks at both
+        for was, lies in zip(saved.index_k, now, strict=True):
+            before, after = _top(was, topk), _top(lies, topk)
             chosen, again = chosen + len(before), again + len(before & after)
         return chosen, again
 
@@ -178,7 +179,6 @@ class HybridPool:
 def _top(keys_and_scales: tuple[torch.Tensor, torch.Tensor], topk: int) -> set[int]:
     """Positions that one fixed query chooses: of the relu of two dot products, scaled."""
     keys, scales = keys_and_scales
-    host.wait(keys.device)
     query = torch.arange(2 * keys.shape[1]).view(-1, 2).mul(2654435761).remainder(1009).sub(504).float()
     scores = torch.relu(keys.float() @ query).sum(1) * scales
     return set(torch.topk(scores, min(topk, len(scores))).indices.tolist())

@@ -12,7 +12,7 @@ from dcplab.viz.core.picture import Picture
 from dcplab.viz.core.scene import GAP, MARGIN, Box, Line, Scene, cell_width, chip, chip_width, chunks, per_line
 from dcplab.viz.figures.strips import loc_box
 from dcplab.viz.views.retraction import state as retraction_state
-from dcplab.viz.views.retraction.state import MOMENTS, Lies, Moment, RetractionState
+from dcplab.viz.views.retraction.state import MOMENTS, Lies, RetractionMoment, RetractionState
 
 BAR, CELL, LANE = 20, 34, 10  # heights of a label and of a cell; the free lane in which the token's line runs
 
@@ -64,7 +64,7 @@ def _locs(state: RetractionState, page: int) -> str:
     return f"{page * state.width}..{(page + 1) * state.width - 1}"
 
 
-def _page(state: RetractionState, moment: Moment, page: int, at: tuple[float, float, float]) -> Box:
+def _page(state: RetractionState, moment: RetractionMoment, page: int, at: tuple[float, float, float]) -> Box:
     x, y, width = at
     locs = range(page * state.width, (page + 1) * state.width)
     owners = sorted({moment.lies[loc][0] for loc in locs if loc in moment.lies})

@@ -45,7 +45,7 @@ class RetractionState:
 
 
 @dataclass(frozen=True)
-class Moment:
+class RetractionMoment:
     """``held``: page -> who holds it. ``lies``: loc -> whose word lies there, held or not. ``host``: tokens of A on the host.
     ``locs``: of A's positions on the device, () while it has none."""
 
@@ -97,11 +97,13 @@ def with_ways(state: RetractionState, need_sort: bool, restore: str) -> Retracti
 
 
 @functools.lru_cache(maxsize=64)
-def _moments(dcp_size: int, page_size: int, tokens: int, need_sort: bool, restore: str, count: int) -> tuple[Moment, ...]:
+def _moments(
+    dcp_size: int, page_size: int, tokens: int, need_sort: bool, restore: str, count: int
+) -> tuple[RetractionMoment, ...]:
     allocator = PagedAllocator(count * page_size, page_size, dcp_size, need_sort)
     held: dict[int, str] = {}
     lies: dict[int, Lies] = {}
-    found: list[Moment] = []
+    found: list[RetractionMoment] = []
 
     def come(name: str) -> list[int]:
         pages: list[int] = []
@@ -120,7 +122,7 @@ def _moments(dcp_size: int, page_size: int, tokens: int, need_sort: bool, restor
         return locs
 
     def seen(host: int, locs: tuple[int, ...]) -> None:
-        found.append(Moment(MOMENTS[len(found)], dict(held), dict(lies), host, locs))
+        found.append(RetractionMoment(MOMENTS[len(found)], dict(held), dict(lies), host, locs))
 
     tenant = come("B")
     store("B", tenant)
@@ -140,7 +142,7 @@ def _moments(dcp_size: int, page_size: int, tokens: int, need_sort: bool, restor
     return tuple(found)
 
 
-def moments(state: RetractionState) -> tuple[Moment, ...]:
+def moments(state: RetractionState) -> tuple[RetractionMoment, ...]:
     """Return all four moments, whichever is looked at."""
     return _moments(state.dcp_size, state.page_size, state.tokens, state.need_sort, state.restore, state.pages)
 
