@@ -3,8 +3,10 @@ a real one (workshop/README.md has what it said)."""
 
 import os
 import pwd
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -95,6 +97,41 @@ def test_the_hub_keeps_the_queue_for_the_gpu(read, tmp_path, monkeypatch):
             assert client.status() == {"turns": 3, "holders": [], "waiting": []}
         finally:
             process.kill()
+
+
+def test_a_closed_book_is_cloned_and_checked_by_a_service_of_its_own(read, tmp_path, monkeypatch):
+    book = tmp_path / "book"
+    (book / ".venv" / "bin").mkdir(parents=True)
+    with pytest.raises(CourseError, match="no closed book"):
+        Plan(("ann",), closed=str(book)).check()
+    (book / "closed-book.txt").touch()
+    monkeypatch.setenv("DCPLAB_SEED_KEY", "/etc/key")
+    of = Plan(("ann",), closed=str(book), grader="grader", hints=2, environment=plan.handed_on())
+    of.check()
+    c = read(of)
+    checks_ = next(one for one in c.JupyterHub.services if one["name"] == "checks")
+    assert checks_["command"][3:] == ["workshop", "service", "--as", "grader", "--hints", "2", "--seed-key", "/etc/key"]
+    given = c.Spawner.environment
+    assert c.Spawner.cmd[0] == str(book / ".venv" / "bin" / "python") and given["DCPLAB_SHARED_ENV"] == str(book / ".venv")
+    assert "DCPLAB_SEED" not in given and "DCPLAB_SEED_KEY" not in given, "seeds are the service's to know"
+    me = SimpleNamespace(user=SimpleNamespace(name=pwd.getpwuid(os.getuid()).pw_name))
+    assert given["PYTHONPATH"](me).endswith("/course/src")
+
+
+def test_a_course_that_everybody_can_read_is_no_closed_book(tmp_path, monkeypatch):
+    course = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        course.chmod(0o755)
+        for name in ("src", "solutions", "labs"):
+            (course / name).mkdir()
+            (course / name).chmod(0o755)
+        assert checks.exposed(course) == ["solutions", "src"]
+        (course / "solutions").chmod(0o750)
+        assert checks.exposed(course) == ["src"]
+        course.chmod(0o750)
+        assert checks.exposed(course) == []
+    finally:
+        shutil.rmtree(course)
 
 
 @pytest.mark.parametrize(

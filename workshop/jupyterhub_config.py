@@ -16,8 +16,9 @@ from dcplab.hub import limits, plan
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
 
-COURSE = paths.root()  # the checkout that learners' own checkouts are cloned from
+COURSE = paths.root()
 STATE, SHARED, PLAN = plan.folder(), plan.shared(), plan.read()
+BOOK = PLAN.book  # the checkout that learners' own checkouts are cloned from
 GROUPS = limits.prepare()
 # In a learner's file browser: their labs and the documents. The rest of the checkout is there, in a terminal.
 HIDDEN = ("solutions", "tests", "kernels", "src", "bench", "workshop", "scripts", "__pycache__", "*.pyc", "*~")
@@ -71,7 +72,7 @@ def clone_once(spawner) -> None:
     if not folder.exists():
         who = pwd.getpwnam(spawner.user.name)
         subprocess.run(
-            ["git", "clone", "--quiet", str(COURSE), str(folder)],
+            ["git", "clone", "--quiet", str(BOOK), str(folder)],
             check=True,
             user=who.pw_uid,
             group=who.pw_gid,
@@ -98,10 +99,17 @@ c.JupyterHub.concurrent_spawn_limit = 0  # a class logs in at one moment; who ca
 QUEUE = [sys.executable, "-m", "dcplab", "workshop", "queue", "--turns", str(PLAN.gpu_turns)]
 c.JupyterHub.services = [{"name": "gpu-queue", "command": QUEUE, "environment": {"DCPLAB_ROOT": str(COURSE)}}]
 
+# A closed book's checks are this service's, under an account of its own.
+if PLAN.closed:
+    CHECKS = [sys.executable, "-m", "dcplab", "workshop", "service", "--as", PLAN.grader, "--hints", str(PLAN.hints)]
+    if key := PLAN.environment.get("DCPLAB_SEED_KEY"):
+        CHECKS += ["--seed-key", key]
+    c.JupyterHub.services.append({"name": "checks", "command": CHECKS, "environment": {"DCPLAB_ROOT": str(COURSE)}})
+
 # The same settings as `./course lab`, and the first lab open.
 WORDS, CONFIG = jupyterlab.learners_settings(SHARED / "jupyter")
 FIRST = next(iter(catalog.labs())).name
-c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]
+c.Spawner.cmd = [PLAN.python, "-m", "jupyterhub.singleuser"]
 c.Spawner.args = [*WORDS, *(f"--ContentsManager.hide_globs={name}" for name in HIDDEN)]
 c.Spawner.default_url = f"/lab/tree/labs/{FIRST}/{FIRST}.ipynb"
 c.Spawner.notebook_dir = "~/course"
@@ -112,6 +120,11 @@ c.Spawner.environment = {
     **jupyterlab.learners_environment(CONFIG),
     "DCPLAB_SEED": lambda spawner: seed_of(spawner.user.name),  # "" unless there is a key
     "DCPLAB_ROOT": lambda spawner: str(checkout_of(spawner.user.name)),  # labs and progress are the learner's own
-    "DCPLAB_SHARED_ENV": sys.prefix,  # `./course` in a terminal of the hub uses this environment
+    "DCPLAB_SHARED_ENV": str(Path(PLAN.python).parents[1]),  # `./course` in a terminal of the hub uses this environment
 }
+if PLAN.closed:  # a learner's own `dcplab` asks; seeds are the service's to know
+    for name in ("DCPLAB_SEED", "DCPLAB_SEED_KEY"):
+        c.Spawner.environment.pop(name, None)
+    c.Spawner.environment["PYTHONPATH"] = lambda spawner: str(checkout_of(spawner.user.name) / "src")
+    c.Spawner.environment["PATH"] = f"{Path(PLAN.python).parent}:/usr/local/bin:/usr/bin:/bin"
 c.Spawner.pre_spawn_hook = clone_once

@@ -26,6 +26,13 @@ def arguments(actions: argparse._SubParsersAction) -> None:
         parser.add_argument("--plain-http", action="store_true", help="let passwords cross the network in the clear")
         parser.add_argument("--memory", metavar="GIB", type=float, help="of one learner, all that they run (4)")
         parser.add_argument("--cores", metavar="X", type=float, help="of one learner (0: as many as there are)")
+        parser.add_argument(
+            "--closed", metavar="DIR", help="a closed book (release --learners): learners clone it, a service checks"
+        )
+        parser.add_argument("--grader", metavar="ACCOUNT", help="whom the closed book's service runs as (dcplab-grader)")
+        parser.add_argument(
+            "--hints", metavar="N", type=int, choices=range(4), help="closed book: open hints 1 to N of a part (0)"
+        )
         parser.add_argument("--turns", metavar="N", type=int, help="checks on the GPU at a time (1)")
     add = actions.add_parser("add", help="let more learners in while the hub runs")
     add.add_argument("names", metavar="NAME", nargs="*", help="accounts, made if they are not there")
@@ -57,6 +64,9 @@ def _planned(args: argparse.Namespace) -> Plan:
         "memory_bytes": None if args.memory is None else int(args.memory * (1 << 30)),
         "cores": args.cores,
         "gpu_turns": args.turns,
+        "closed": args.closed and str(Path(args.closed).absolute()),
+        "grader": args.grader,
+        "hints": args.hints,
         "environment": plan.handed_on() or None,
     }
     of = replace(of, **{name: value for name, value in given.items() if value is not None})
@@ -86,7 +96,7 @@ def _up(args: argparse.Namespace) -> int:
         raise CourseError("the hub was not started: what stands above is missing.")
     made = accounts.make(plan.users(args.users) if args.users else plan.named(of.names))
     plan.keep(of)
-    service.let_clone()
+    service.let_clone(of)
     service.start(of)
     _passwords(made)
     print(f"The hub is at {of.url}, {len(of.learners)} learners, {len(of.instructors)} instructors.")

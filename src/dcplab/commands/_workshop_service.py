@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 
 STATE = Path("/var/lib/dcplab-service")
-# What of a checkout a learner could read solutions, oracles and banks from.
-OPEN_TO_NOBODY = ("solutions", "src", "kernels", "tests", "bench", "docs", ".git")
 
 
 def arguments(actions: argparse._SubParsersAction) -> None:
@@ -30,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.closed import service, wire
     from dcplab.errors import CourseError
     from dcplab.grade import seeds
+    from dcplab.hub import checks
 
     path, root = args.socket or wire.SOCKET, paths.root()
     if args.workers < 1:
@@ -42,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
             become(args.account, path.parent, args.state)
     except OSError as error:
         raise CourseError(f"{error.filename or path.parent} cannot be made ({error.strerror}).") from error
-    if readable := [name for name in OPEN_TO_NOBODY if (root / name).exists() and for_everybody(root / name)]:
+    if readable := checks.exposed(root):
         print(
             f"Everybody on this machine can read {', '.join(readable)} of {root}: the book is not closed. Close it: "
             f"chmod -R o-rwx {root}",
@@ -79,8 +78,3 @@ def become(account: str, *folders: Path) -> None:
     os.setgid(who.pw_gid)
     os.setuid(who.pw_uid)
     os.environ |= {"HOME": who.pw_dir, "USER": account, "LOGNAME": account}
-
-
-def for_everybody(path: Path) -> bool:
-    """Return True if everybody may read a path: it is open, and so is each folder above it."""
-    return bool(path.stat().st_mode & 0o004) and all(above.stat().st_mode & 0o001 for above in path.resolve().parents)

@@ -17,6 +17,8 @@ from dcplab.hub import accounts, limits, service
 from dcplab.hub.plan import Plan, local
 
 JUPYTERHUB, PROXY = "6.1.1", "5.3.0"  # the versions that were tried together
+# What of a checkout a learner could read solutions, oracles and banks from.
+OPEN_TO_NOBODY = ("solutions", "src", "kernels", "tests", "bench", "docs", ".git")
 HOME_BYTES = 300 << 20  # a checkout with its progress, backups and notebooks
 
 
@@ -36,8 +38,9 @@ def look(plan: Plan) -> Iterator[Need]:
     yield _package()
     yield _proxy()
     yield from _ports(plan)
-    yield _python()
-    yield _course()
+    yield _python(plan)
+    yield _course(plan)
+    yield from _closed(plan)
     yield from _accounts(plan)
     yield _disk(plan)
     yield _memory(plan)
@@ -79,29 +82,47 @@ def _taken(address: str, port: int) -> str | None:
     return None
 
 
-def _python() -> Need:
+def _python(plan: Plan) -> Need:
     """Run the environment's Python as nobody: one below /root looks well to root alone."""
     if os.getuid() != 0:
         return Need("Python for learners", False, "only root can try it as somebody else")
-    code = "import dcplab, jupyterlab"
+    code = "import dcplab, jupyterlab" + (", jupyterhub, torch" if plan.closed else "")
+    path = str(plan.book / "src") if plan.closed else paths.python_path()
     try:
         done = subprocess.run(
-            [sys.executable, "-c", code], user=65534, group=65534, extra_groups=[], cwd="/", capture_output=True, text=True,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": paths.python_path(), "HOME": "/nonexistent"}, timeout=120,
+            [plan.python, "-c", code], user=65534, group=65534, extra_groups=[], cwd="/", capture_output=True, text=True,
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": path, "HOME": "/nonexistent"}, timeout=120,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Need("Python for learners", False, f"{sys.executable} cannot be run by others ({error})")
+        return Need("Python for learners", False, f"{plan.python} cannot be run by others ({error})")
     last = done.stderr.strip().splitlines()[-1:] or [""]
-    return Need("Python for learners", done.returncode == 0, sys.executable if done.returncode == 0 else last[0])
+    return Need("Python for learners", done.returncode == 0, plan.python if done.returncode == 0 else last[0])
 
 
-def _course() -> Need:
-    place = paths.root()
+def _course(plan: Plan) -> Need:
+    place = plan.book
     if not (place / ".git").exists():
         return Need("course", False, f"{place} is no git checkout: learners' own are cloned from it")
     readable = all(os.stat(folder).st_mode & 0o005 == 0o005 for folder in (place, *place.parents))
     says = "can be read by everybody" if readable else "lies where learners cannot read: /srv/dcplab is a good place"
     return Need("course", readable, f"{place} {says}")
+
+
+def _closed(plan: Plan) -> Iterator[Need]:
+    """A closed book is closed if its service has an account, and nobody else may read the course."""
+    if not plan.closed:
+        return
+    found = accounts.account(plan.grader)
+    yield Need("grader", bool(found), plan.grader if found else f"useradd --system --create-home {plan.grader}")
+    seen = exposed(paths.root())
+    close = f"chgrp -R {plan.grader} {paths.root()} && chmod -R g+rX,o-rwx {paths.root()}"
+    yield Need("closed", not seen, f"everybody can read {', '.join(seen)}: {close}" if seen else "nobody else reads the course")
+
+
+def exposed(course: Path) -> list[str]:
+    """Return what of a course everybody may read: each is open, and so is each folder above it."""
+    above = all(folder.stat().st_mode & 0o001 for folder in (course.resolve(), *course.resolve().parents))
+    return [name for name in OPEN_TO_NOBODY if above and (course / name).exists() and (course / name).stat().st_mode & 0o004]
 
 
 def _accounts(plan: Plan) -> Iterator[Need]:

@@ -7,12 +7,13 @@ import ipaddress
 import json
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from dcplab import files
+from dcplab import files, paths
 from dcplab.errors import CourseError
 
 STATE = Path("/var/lib/dcplab-hub")  # the hub's database, secret and log; root's alone
@@ -29,7 +30,9 @@ class User:
 
 @dataclass(frozen=True)
 class Plan:
-    """``memory_bytes``, ``processes``, ``cores``: of one learner, everything they run together. ``file_bytes``: of one file."""
+    """``memory_bytes``, ``processes``, ``cores``: of one learner, everything they run together. ``file_bytes``: of one file.
+    ``closed``: the folder of a closed book that learners clone in place of the course; ``grader``: the account that checks
+    then, with ``hints`` of each part open."""
 
     learners: tuple[str, ...] = ()
     instructors: tuple[str, ...] = ()
@@ -42,11 +45,24 @@ class Plan:
     cores: float = 0.0  # 0: as many as there are
     file_bytes: int = 8 << 30
     gpu_turns: int = 1
+    closed: str = ""
+    grader: str = "dcplab-grader"
+    hints: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)  # of every learner's kernel
 
     @property
     def names(self) -> tuple[str, ...]:
         return (*self.learners, *self.instructors)
+
+    @property
+    def book(self) -> Path:
+        """Return what learners clone: the closed book, or the course."""
+        return Path(self.closed) if self.closed else paths.root()
+
+    @property
+    def python(self) -> str:
+        """Return the Python of learners' servers. A closed book has its own: the course's leads to the course."""
+        return str(self.book / ".venv" / "bin" / "python") if self.closed else sys.executable
 
     @property
     def url(self) -> str:
@@ -69,6 +85,8 @@ class Plan:
                 raise CourseError(f"{path} cannot be read.")
         if self.memory_bytes < LEAST_MEMORY:
             raise CourseError(f"less than {LEAST_MEMORY >> 30} GiB a learner is too little: a kernel with torch takes more.")
+        if self.closed and not (self.book / "closed-book.txt").is_file():
+            raise CourseError(f"{self.closed} is no closed book: ./course release --learners DIR makes one.")
         if not self.tls_cert and not plain_http and not local(self.address):
             raise CourseError(
                 f"{self.address} is not this machine alone, and passwords would go over it in the clear: give --tls-cert and "

@@ -94,9 +94,9 @@ def start(of: plan.Plan) -> None:
     _wait(of, process, log)
 
 
-def let_clone() -> None:
-    """Let every user of this machine clone the course: git refuses another user's checkout unless it is told."""
-    place = str(paths.root() / ".git")
+def let_clone(of: plan.Plan) -> None:
+    """Let every user of this machine clone what learners get: git refuses another user's checkout unless it is told."""
+    place = str(of.book / ".git")
     known = subprocess.run(["git", "config", "--system", "--get-all", "safe.directory"], capture_output=True, text=True).stdout
     if place not in known.splitlines():
         subprocess.run(["git", "config", "--system", "--add", "safe.directory", place], check=True)
