@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if readable := checks.exposed(root):
         print(
             f"Everybody on this machine can read {', '.join(readable)} of {root}: the book is not closed. Close it: "
-            f"chmod -R o-rwx {root}",
+            f"chmod o-rwx {root}",
             file=sys.stderr,
         )
     rules = service.ServiceRules(args.state, args.workers, args.hints, seed_of)

@@ -115,7 +115,7 @@ def _closed(plan: Plan) -> Iterator[Need]:
     found = accounts.account(plan.grader)
     yield Need("grader", bool(found), plan.grader if found else f"useradd --system --create-home {plan.grader}")
     seen = exposed(paths.root())
-    close = f"chgrp -R {plan.grader} {paths.root()} && chmod -R g+rX,o-rwx {paths.root()}"
+    close = f"chgrp {plan.grader} {paths.root()} && chmod 750 {paths.root()}"
     yield Need("closed", not seen, f"everybody can read {', '.join(seen)}: {close}" if seen else "nobody else reads the course")
 
 
