@@ -67,6 +67,7 @@ def place(released, request):
     for name in ("pyproject.toml", "pins.txt"):
         shutil.copy(paths.root() / name, course / name)
     shutil.copytree(released, home / "book")
+    (home / "hub").mkdir(mode=0o700)  # root's: a hub starts the service in such a folder
     subprocess.run(["chmod", "-R", "a+rX", home / "book"], check=True)
     for name in ("run", "state", "tmp"):
         (home / name).mkdir(mode=0o755)
@@ -92,7 +93,7 @@ class Kept:
         words = ["workshop", "service", "--socket", str(self.socket), "--state", str(self.home / "state"), "--workers", "1"]
         self.process = subprocess.Popen(
             [self.python, "-m", "dcplab", *words, "--hints", "1"],
-            **as_user(SERVICE), cwd="/", env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            **as_user(SERVICE), cwd=self.home / "hub", env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         line = self.process.stdout.readline()
         assert line.startswith("Checking at"), line + self.process.stdout.read()

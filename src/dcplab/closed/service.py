@@ -117,7 +117,10 @@ class WorkerProcess:
         command = [sys.executable, "-m", "dcplab.closed.worker"]
         env = {**os.environ, "PYTHONPATH": paths.python_path(), "DCPLAB_ROOT": str(paths.root())}
         pipe = asyncio.subprocess.PIPE
-        self.process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=env, start_new_session=True)
+        # At "/": a hub starts the service in a folder that is root's alone, to which a worker could not return.
+        self.process = await asyncio.create_subprocess_exec(
+            *command, stdin=pipe, stdout=pipe, env=env, cwd="/", start_new_session=True
+        )
         with contextlib.suppress(wire.Broken, TimeoutError):
             await asyncio.wait_for(self._frame(), READY_S)
 

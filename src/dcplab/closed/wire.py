@@ -18,7 +18,7 @@ HEAD = struct.Struct("<cQ")
 ASKED_BYTES = 8 << 20  # of what a learner's side asks: a session's cells and a notebook's are far fewer
 TOLD_BYTES = 96 << 20  # of an answer: a picture's film; the 3.6 million locs of lab 02 are 29 MB
 BEAT_S = 5.0  # the service says something at least so often
-SOCKET = Path("/run/dcplab/checks.sock")
+SOCKET = Path("/run/dcplab-checks/checks.sock")
 
 
 class Broken(Exception):

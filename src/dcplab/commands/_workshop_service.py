@@ -13,7 +13,7 @@ STATE = Path("/var/lib/dcplab-service")
 def arguments(actions: argparse._SubParsersAction) -> None:
     service = actions.add_parser("service", help="keep the grading service of a closed book (release --learners)")
     service.add_argument("--as", dest="account", metavar="ACCOUNT", help="become this account first (as root)")
-    service.add_argument("--socket", type=Path, metavar="PATH", help="where (/run/dcplab/checks.sock)")
+    service.add_argument("--socket", type=Path, metavar="PATH", help="where (/run/dcplab-checks/checks.sock)")
     service.add_argument("--state", type=Path, default=STATE, metavar="DIR", help=f"learners' progress ({STATE})")
     service.add_argument("--workers", type=int, default=2, metavar="N", help="requests at a time (2); 0.9 GB each")
     service.add_argument("--hints", type=int, default=0, choices=range(4), metavar="N", help="open hints 1 to N of a part (0)")
