@@ -18,7 +18,7 @@ SYLLABUS = (paths.root() / "workshop" / "syllabus.md").read_text(encoding="utf-8
 
 
 def sections(lab):
-    """The words of a lab's visible text and docstrings by part; "" is what belongs to none. Lab 02's half hour beyond is apart."""
+    """The words of a lab's visible text and docstrings by part; "" is what belongs to none, lab 02's last section apart."""
     found, here = {}, ""
     for cell in lab_source.read(paths.solutions() / lab.name / f"{lab.name}.py"):
         if cell.kind == "code":
