@@ -3,7 +3,7 @@
 # %% [markdown]
 # # Lab 06 · The ids changed while you slept
 #
-# *100 points, about 90 minutes. Nothing here needs a GPU; one cell shows more where there is one.*
+# *100 points, about 90 minutes. Nothing here needs a GPU; 6f is compiled for it where there is one.*
 #
 # Until now a token kept its loc for life. In this lab it does not. When a server runs out of pages it **retracts** a
 # request: its rows are copied to the host's memory, its pages are given away, and later it comes back, to other pages.

@@ -221,20 +221,25 @@ def two_frees() -> Shown:
     pieces = [(0, 576), (576, end)]
     allocator = PagedAllocator(6 * page_size, page_size, dcp_size)
     pages = allocator.issue(-(-end // width)) or []
-    lines = [f"[CPU] P {page_size}, D {dcp_size}, W {width}: a request of {end} tokens in pages {_plain(pages)}", ""]
-    free = list(range(6, max(pages), -1))  # what a free list without an assertion does with the same pieces
+    first, second = pages
+    lines = [f"[CPU] P {page_size}, D {dcp_size}, W {width}: a request of {end} tokens"]
+    lines += [f"its page 0 is the allocator's page {first}, its page 1 the allocator's page {second}", ""]
+    free = [6, 5, 4, 3]  # what a free list without an assertion does with the same pieces
     for start, stop in pieces:
-        touched = [pages[i] for i in range(start // width, -(-stop // width))]
+        own = range(start // width, -(-stop // width))
+        touched = [pages[i] for i in own]
         try:
             allocator.release(touched)
             told = "freed"
         except ValueError as error:
             told = str(error)
         free += touched
-        lines.append(f"[{start}, {stop})  touches pages {_plain(touched):<6} with the assertion: {told}")
+        lines.append(
+            f"[{start}, {stop})".ljust(14) + f"its pages {_plain(list(own))}".ljust(18) + f"with the assertion: {told}"
+        )
     given = {name: free.pop() for name in ("Ben", "Cleo")}
     lines += ["", "Without it the next two requests, of one page each, get"]
-    lines += [f"  {name:<6}page {page}" for name, page in given.items()]
+    lines += [f"  {name:<6}the allocator's page {page}" for name, page in given.items()]
     night = _episode("free_mid_page")
     lines += [
         "",
