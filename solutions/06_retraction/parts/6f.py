@@ -150,6 +150,7 @@ PART = Part(
     title="The copy as a Triton kernel",
     points=15,
     minutes=14,
+    can_wait=True,
     cases=again(_kernel_cases),
     oracle=_oracle,
     launch=_own_launch,

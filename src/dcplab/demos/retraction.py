@@ -32,17 +32,17 @@ def overnight() -> Shown:
     out of it."""
     servers = (
         ("translates both times", "none", 2),
-        ("restores to last night's locs", "restore_old_locs", 2),
-        ("takes locs for rows, locs are small", "retract", SPARE),
-        ("takes locs for rows, locs are large", "retract", 2),
+        ("restores to the old locs", "restore_old_locs", 2),
+        ("locs as rows, small locs", "retract", SPARE),
+        ("locs as rows, large locs", "retract", 2),
     )
     nights = [(what, _episode(defect, spare)) for what, defect, spare in servers]
     first = nights[0][1]
-    lines = ["[CPU, torch] D 4, P 4: mine is retracted after one word, the tenant's pages are free when it returns", ""]
+    lines = ["[CPU, torch] D 4, P 4: mine is retracted after one word, and returns to the tenant's pages", ""]
     lines += [f"the tenant was told:  {first.tenants_words}", f"mine should be told:  {first.question.answer}", ""]
-    lines.append(f"{'server':<38}{'locs before':<14}{'after':<12}mine is told")
+    lines.append(f"{'server':<26}{'before':<10}{'after':<10}mine is told")
     for what, night in nights:
-        lines.append(f"{what:<38}{_span(night.old_locs):<14}{_span(night.new_locs):<12}{_told(night)}".rstrip())
+        lines.append(f"{what:<26}{_span(night.old_locs):<10}{_span(night.new_locs):<10}{_told(night)}".rstrip())
     return Shown("\n".join(lines))
 
 
@@ -68,7 +68,7 @@ def two_layouts() -> Shown:
     Then the same from one rank with two faults: locs as rows, and rows taken for locs once more.
     """
     asked = retraction.vault(retraction.MINE, 27, 600)
-    lines = ["[CPU, torch] a decode node of 4 ranks, P 4, and prefill nodes; rows of c-KV that go from rank to rank", ""]
+    lines = ["[CPU, torch] a decode node of 4 ranks, P 4: rows of c-KV that go from rank to rank", ""]
     lines.append(f"{'prefill':<12}{'rank':<6}{'to 0':>6}{'to 1':>6}{'to 2':>6}{'to 3':>6}   the answer")
     for ranks in (1, 2, 3, 4):
         with one_thread():
@@ -103,9 +103,8 @@ def _episode(defect: str, spare: int = 2) -> Episode:
 
 def _told(night: Episode) -> str:
     if night.why:
-        return f"(crash) {night.why}"
-    whose = ", the tenant's" if night.someone_elses else ""
-    return f"{night.got}{'' if night.right else f'  WRONG{whose}'}"
+        return f"crash: {night.why}"
+    return f"{night.got}{'' if night.right else '  WRONG'}"
 
 
 def _span(locs: list[int]) -> str:
@@ -129,9 +128,9 @@ def strided_view(seed: int = 6) -> Shown:
     lines = [f"[CPU, torch] {RUNS} random runs: D 2 to 8, P 1 to 16, 1 to 64 tokens, one rank each", ""]
     lines.append(f"{'the run begins at':<20}{'runs':>6}{'other tokens':>14}{'wrong rows':>12}")
     lines += [f"{where:<20}{n:>6}{tokens:>14}{rows:>12}" for where, (n, tokens, rows) in counts.items()]
+    lines += ["", "Other tokens: the view picks locs that the rank does not own, or misses some."]
     lines += [
-        "",
-        "Other tokens: the view picks locs that the rank does not own, or misses some. Wrong rows: their rows differ too.",
+        "Wrong rows: their rows differ too.",
     ]
     return Shown("\n".join(lines))
 
@@ -160,16 +159,16 @@ def what_a_check_costs() -> Shown:
     without, and by the time that it takes beside the view and a mask."""
     late = torch.arange(65, 65 + 8)
     lines = ["[CPU, torch] kernel_rows on a run that begins at owner 1 of 4", ""]
-    lines.append(f"{'guard':<12}{'python':<30}{'python -O':<30}the caller")
+    lines.append(f"{'guard':<11}{'python':<30}{'python -O':<30}the caller")
     callers = {
-        "none": "never hears of it",
-        "assert": "hears of it, unless started with -O",
-        "exception": "must handle it: this request fails, or the server does",
-        "alarm": "goes on with wrong rows, and somebody is told",
+        "none": "never hears",
+        "assert": "hears, but not with -O",
+        "exception": "must handle it",
+        "alarm": "goes on, others hear",
     }
     for guard, source in _GUARDS.items():
         told = [_tried(source, optimize, late) for optimize in (0, 1)]
-        lines.append(f"{guard:<12}{told[0]:<30}{told[1]:<30}{callers[guard]}")
+        lines.append(f"{guard:<11}{told[0]:<30}{told[1]:<30}{callers[guard]}")
     locs = torch.arange(CHECKED) + 8 * 512
     with one_thread():
         times = {name: _seconds(work, locs) for name, work in _WORK.items()}
@@ -241,11 +240,8 @@ def two_frees() -> Shown:
     lines += ["", "Without it the next two requests, of one page each, get"]
     lines += [f"  {name:<6}the allocator's page {page}" for name, page in given.items()]
     night = _episode("free_mid_page")
-    lines += [
-        "",
-        f"A server that frees prompt and answer apart, unasserted: {_told(night)}",
-        f"  right: {night.question.answer}",
-    ]
+    lines += ["", "A server that frees prompt and answer apart, without it:"]
+    lines += [f"  mine is told: {_told(night)}", f"  should be:    {night.question.answer}"]
     return Shown("\n".join(lines))
 
 
