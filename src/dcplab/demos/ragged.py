@@ -151,7 +151,7 @@ def over_gloo(ranks: int = 4) -> Shown:
         return Shown(NOT_GRADED)
     if isinstance(ranks, bool) or not isinstance(ranks, int) or not 2 <= ranks <= MOST_RANKS:
         return Shown(f"over_gloo: ranks must be a whole number from 2 to {MOST_RANKS}, not {ranks!r}.")
-    pieces = [f"[CPU, torch] {ranks} ranks, each a process of its own, over gloo on this machine"]
+    pieces: list[str | Table] = [f"[CPU, torch] {ranks} ranks, each a process of its own, over gloo on this machine"]
     pieces += _gathered("gloo", ranks, ranks, "cpu")
     gpus = torch.cuda.device_count() if mode.current().name == "gpu" else 0
     processes = max((n for n in range(1, gpus + 1) if ranks % n == 0), default=0)

@@ -57,15 +57,18 @@ def draw(
     None if it is too large."""
     if getattr(case, "raises", None):
         return None
+    groups: list[tuple[Strip, ...]] | None
+    sizes: Mapping[str, Any] = {}
     if shows.drawn is not None:
-        groups, sizes, what = list(shows.drawn(DrawnCase(case, got, expected))), {}, ""
+        groups, what = list(shows.drawn(DrawnCase(case, got, expected))), ""
     elif isinstance(case, Launch):
         groups = memory_cells.groups(shows, case, expected, got, accesses)
         sizes = case.constexprs
         what = f"grid {case.grid[0] if len(case.grid) == 1 else case.grid}"
     else:
-        sizes = {**{names[i]: value for i, value in enumerate(case.args) if i < len(names)}, **case.kwargs}
-        groups, what = _case_groups(shows, case, sizes, expected, got), ""
+        given = {**{names[i]: value for i, value in enumerate(case.args) if i < len(names)}, **case.kwargs}
+        groups, what = _case_groups(shows, case, given, expected, got), ""
+        sizes = given
     if groups is None or not _fits(groups):
         return None
     plain = [f"{name} {value}" for name, value in sizes.items() if type(value) in (int, str)]
