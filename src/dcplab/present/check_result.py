@@ -366,10 +366,9 @@ def _other(mode: str) -> str:
 
 def _seed(judgement: Judgement) -> str:
     """Name the seed that decided: the one of the learner's own cases, else the one that drew the inputs."""
-    own = judgement.case_seed
     if _seedless(judgement):
         return "no seed in the answer"  # the check's own would be taken for it
-    return f"seed {judgement.seed}" if own is None else f"about the cases of seed {own}"
+    return f"seed {judgement.seed}" if (own := judgement.case_seed) is None else f"about the cases of seed {own}"
 
 
 def conditions(seed: str, mode: str, versions: Mapping[str, str], lacks: Sequence[str] = ()) -> str:
@@ -385,8 +384,7 @@ def text(found: CheckResult) -> str:
 
 def first_and_rest(message: str) -> tuple[str, str]:
     """Split a message into its diagnosis, also one that was too long for a line, and the rest."""
-    lines = message.split("\n")
-    n = 1
+    lines, n = message.split("\n"), 1
     while n < len(lines) and lines[n].strip() and not lines[n - 1].endswith((".", "?")):
         if len(lines[n - 1]) + 1 + len(lines[n].split()[0]) <= WIDTH:  # the diagnosis was not broken here
             break
