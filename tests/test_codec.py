@@ -1,3 +1,4 @@
+import json
 import math
 import struct
 
@@ -117,3 +118,34 @@ def test_a_tensor_that_claims_more_than_it_sends():
     data = encode(torch.arange(4), compact=True).replace(b'"shape":[4]', b'"shape":[9]')
     with pytest.raises(CodecError):
         decode(data)
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "offset", "sent"),
+    [
+        ([60_000], [1], 0, 0),  # torch would make a storage of whatever stood there
+        ([1 << 34], [1], 0, 0),
+        ([1 << 40], [0], 0, 1),
+        ([1 << 62, 1 << 62], [0, 0], 0, 1),
+        ([3], [2], 0, 4),
+        ([3], [1], 2, 4),
+        ([], [], 0, 0),
+        ([2], [-1], 3, 4),
+        ([2], [1], -1, 4),
+        ([2, 2], [1], 0, 4),
+    ],
+)
+def test_a_view_shows_only_what_was_sent(shape, stride, offset, sent):
+    """What lies in the reader's own memory is another learner's request, or the right answer."""
+    head = {"dtype": "uint8", "shape": shape, "stride": stride, "offset": offset, "nbytes": sent}
+    tree = json.dumps({"t": head}).encode()
+    with pytest.raises(CodecError):
+        decode(struct.pack("<Q", len(tree)) + tree + b"\1" * sent)
+
+
+@pytest.mark.parametrize(
+    "view", [torch.zeros(1).expand(1000, 1000), torch.arange(4)[4:], torch.arange(6)[1::2], torch.tensor(7)]
+)
+def test_an_honest_view_arrives_as_it_was(view):
+    found = decode(encode(view))
+    assert torch.equal(found, view) and found.stride() == view.stride() and found.storage_offset() == view.storage_offset()

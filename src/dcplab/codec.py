@@ -10,6 +10,7 @@ bool, and an int subclass does not become an int: a value of any other exact typ
 from __future__ import annotations
 
 import json
+import math
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ import torch
 
 _HEAD = struct.Struct("<Q")
 DEPTH = 32
+SPREAD = 1 << 26  # elements of a view that shows fewer more than once (`expand`)
 _NAMES = (
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 "
     "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
@@ -186,13 +188,27 @@ def _unpack_tensor(head: dict, blobs: memoryview, at: int) -> tuple[torch.Tensor
     raw = torch.frombuffer(bytearray(blobs[at:end]), dtype=torch.uint8) if end > at else torch.empty(0, dtype=torch.uint8)
     t = torch.empty(0, dtype=dtype)
     if "stride" in head:
-        return t.set_(raw.untyped_storage(), int(head["offset"]), shape, [int(s) for s in head["stride"]]), end
+        offset, strides = int(head["offset"]), [int(s) for s in head["stride"]]
+        _admit_layout(offset, shape, strides, (end - at) // dtype.itemsize)
+        return t.set_(raw.untyped_storage(), offset, shape, strides), end
     count = 1
     for n in shape:
         count *= n
     if count * dtype.itemsize != end - at:
         raise CodecError("a tensor's bytes do not fit its shape")
     return t.set_(raw.untyped_storage(), 0, shape, _contiguous(shape)), end
+
+
+def _admit_layout(offset: int, shape: list[int], strides: list[int], sent: int) -> None:
+    """Raise CodecError for a view that reaches beyond the ``sent`` elements, or spreads them without end. ``set_`` would make
+    the storage larger, and what stood in this process's memory there would be the tensor's."""
+    if offset < 0 or len(strides) != len(shape) or any(s < 0 for s in strides):
+        raise CodecError("a tensor has no such layout")
+    if math.prod(shape) > max(sent, SPREAD):
+        raise CodecError("a tensor spreads few bytes over many elements")
+    last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    if all(shape) and last >= sent:
+        raise CodecError("a tensor reaches beyond its bytes")
 
 
 def _contiguous(shape: list[int]) -> list[int]:
