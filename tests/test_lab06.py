@@ -142,3 +142,10 @@ def test_the_kernel_s_cases_reach_past_2_to_the_31_and_leave_rows_that_are_not_h
                 assert a // c["SRC_SIZE"] < src_rows
             absent += a // c["SRC_SIZE"] >= src_rows
     assert farthest > 2**31 and absent
+
+
+@pytest.mark.parametrize("part", [part.id for part in LAB.parts])
+def test_every_seed_gives_cases(part):
+    """Cases that are drawn until float64 is wrong on them come to an end, whoever the rank is."""
+    for seed in range(60):
+        assert LAB.part(part).cases(Draw(seed))

@@ -41,6 +41,7 @@ def kernel_rows(locs, dcp_size, dcp_rank):
 # %% 6a length
 # says: The length is checked, which may be anything: a retracted one is seqlen - 1.
 # asks: How many tokens has a request stored whose last one was just sampled?
+# outcome: crashed
 def kernel_rows(locs, dcp_size, dcp_rank):
     if len(locs) % dcp_size:
         raise ValueError("not whole turns")
@@ -49,6 +50,7 @@ def kernel_rows(locs, dcp_size, dcp_rank):
 # %% 6a length-and-turns
 # says: Right runs are refused for their length: any length is fine.
 # asks: What is wrong with five locs that begin at owner 0 of four?
+# outcome: crashed
 def kernel_rows(locs, dcp_size, dcp_rank):
     turn = torch.arange(len(locs), device=locs.device) % dcp_size
     if len(locs) % dcp_size or (locs % dcp_size != turn).any():
@@ -66,6 +68,7 @@ def kernel_rows(locs, dcp_size, dcp_rank):
 # %% 6a ascending
 # says: Pages need not be adjacent: only turns must follow each other, not locs.
 # asks: May a request's second page be page 2 after page 9?
+# outcome: crashed
 def kernel_rows(locs, dcp_size, dcp_rank):
     if len(locs) and not torch.equal(locs, int(locs[0]) + torch.arange(len(locs), device=locs.device, dtype=locs.dtype)):
         raise ValueError("not one run")
@@ -82,6 +85,7 @@ def kernel_rows(locs, dcp_size, dcp_rank):
 # %% 6a swapped
 # says: The run is held against the wrong owner: i % D, not dcp_rank.
 # asks: Which owner has entry 1 of a run, and does it depend on who asks?
+# outcome: crashed
 def kernel_rows(locs, dcp_size, dcp_rank):
     if (locs % dcp_size != dcp_rank).any():
         raise ValueError("not this rank's")
@@ -228,6 +232,7 @@ def kernel_rows(locs, dcp_size, dcp_rank):
 # %% 6a bits
 # says: Bit tricks are right only where D is a power of two.
 # asks: What does loc & 2 tell for three ranks?
+# outcome: crashed
 def kernel_rows(locs, dcp_size, dcp_rank):
     turn = torch.arange(len(locs), device=locs.device) % dcp_size
     if ((locs & (dcp_size - 1)) != turn).any():

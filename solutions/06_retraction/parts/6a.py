@@ -24,10 +24,9 @@ def _view_cases(draw: Draw) -> list[Case]:
     def float64_is_right(locs, d, rank):
         return torch.equal((locs[rank::d].double() / d).long(), locs[rank::d] // d)
 
-    far_rank = draw.int(1, 4)
-    far = run(draw, 25, 4, 6, base=FAR)
-    while float64_is_right(far, 6, far_rank):
-        far = run(draw, 25, 4, 6, base=FAR)
+    far_rank, far = draw.int(0, 5), run(draw, 25, 4, 6, base=FAR)
+    while float64_is_right(far, 6, far_rank):  # rounding never leaves the row of a rank in the middle of a turn
+        far_rank, far = draw.int(0, 5), run(draw, 25, 4, 6, base=FAR)
     twisted = run(draw, 8, 4, 4)
     twisted[[4, 5]] = twisted[[5, 4]]
     column = run(draw, draw.int(9, 12), 2, 3)
