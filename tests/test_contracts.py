@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,12 @@ def functions(tree, inside=""):
                 continue
             yield f"{inside}{node.name}" if node.name == "__init__" else node.name, node
         yield from functions(node, f"{node.name}." if isinstance(node, ast.ClassDef) else inside)
+
+
+def test_no_two_modules_of_tests_share_a_name():
+    """Pytest imports a module outside a package by its bare name: of two alike it can collect one."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py") if not (path.parent / "__init__.py").exists())
+    assert not [name for name, times in names.items() if times > 1]
 
 
 def test_no_function_has_more_than_six_arguments_but_those_with_a_reason():

@@ -64,7 +64,7 @@ def why(status: int, stderr: str) -> str:
     if error := lost(stderr):
         return f"CUDA error: {error}"
     if _FULL.search(stderr):
-        asked = re.search(r"DrawnCase to allocate ([\d.]+ \w+)", stderr)
+        asked = re.search(r"Tried to allocate ([\d.]+ \w+)", stderr)
         return "the GPU's memory was full" + (f" when it asked for {asked[1]}" if asked else "")
     if status < 0:
         return by_signal(-status)
