@@ -96,6 +96,15 @@ def test_no_module_is_long_but_those_with_a_reason():
     assert {path.name for path in MODULES if len(path.read_text().splitlines()) > MOST_LINES} == set(LONG)
 
 
+def test_every_host_function_of_the_kernels_is_typed():
+    """mypy would hold this, but knows no way to pass over a device function, whose annotations are its compiler's."""
+    for path in sorted((ROOT / "kernels" / "dcp_kernels").rglob("*.py")):
+        for name, node in functions(ast.parse(path.read_text())):
+            a = node.args
+            given = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
+            assert node.returns and all(arg.annotation or arg.arg in ("self", "cls") for arg in given), f"{path.name}: {name}"
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
     """What scripts/check looks at, where it can be broken. The packages that it calls are those of this Python."""

@@ -5,6 +5,8 @@ are). A negative row is padding: it reads as zeros and is never written. Values 
 Contract: exercise 6b; upstream's ``get_cpu_copy`` and ``load_cpu_copy``.
 """
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -60,7 +62,7 @@ def scatter_rows(pool: Tensor, saved: Tensor, rows: Tensor) -> None:
     _launch(scatter_rows_kernel, pool, rows, saved)
 
 
-def _launch(kernel, pool: Tensor, rows: Tensor, other: Tensor) -> None:
+def _launch(kernel: Any, pool: Tensor, rows: Tensor, other: Tensor) -> None:
     n, width = other.shape
     if n == 0 or width == 0:
         return

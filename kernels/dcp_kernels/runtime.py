@@ -43,8 +43,8 @@ def check_devices(*tensors: Tensor) -> torch.device:
     return device
 
 
-def on(device: torch.device):
-    """Context in which a launch goes to ``device``."""
+def on(device: torch.device) -> contextlib.AbstractContextManager[object]:
+    """Return the context in which a launch goes to ``device``."""
     return torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
 
 

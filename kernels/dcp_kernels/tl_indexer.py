@@ -15,8 +15,11 @@ that is not its own. Sooner or later a barrier is then arrived at once too often
 warpgroup that used the stage a round ago, it cannot come early. `tests/kernels/test_tl_ring.py` shows both.
 """
 
+from typing import Any
+
 import tilelang.language as T
 import torch
+from torch import Tensor
 
 from dcp_kernels import tl_runtime
 
@@ -24,13 +27,21 @@ DIM = 128  # columns of an index-K key
 ROW_BYTES = 132  # a key in an index-K page: 128 fp8 values and one fp32 scale, all keys of the page first
 
 
-def require_whole_turns(stages, groups):
+def require_whole_turns(stages: int, groups: int) -> None:
     """Refuse a ring in which a stage would go from one warpgroup to another (see the head of this module)."""
     if stages % groups:
         raise ValueError(f"{stages} stages are not shared evenly by {groups} warpgroups; take {stages - stages % groups}")
 
 
-def paged(*, heads, page_size=64, width=None, threads=128, stages=0, dtype="float8_e4m3fn"):
+def paged(
+    *,
+    heads: int,
+    page_size: int = 64,
+    width: int | None = None,
+    threads: int = 128,
+    stages: int = 0,
+    dtype: str = "float8_e4m3fn",
+) -> Any:
     """Logits by position. ``keys [pages, width]`` holds a page's keys in its first ``page_size * 128`` elements."""
     tokens, pages, npages, at = T.dynamic("tokens"), T.dynamic("pages"), T.dynamic("npages"), T.dynamic("at")
     width = width or page_size * ROW_BYTES
@@ -89,7 +100,9 @@ def paged(*, heads, page_size=64, width=None, threads=128, stages=0, dtype="floa
     return indexer_paged
 
 
-def paged_specialized(*, heads, page_size=64, groups=2, stages=6, dtype="float8_e4m3fn"):
+def paged_specialized(
+    *, heads: int, page_size: int = 64, groups: int = 2, stages: int = 6, dtype: str = "float8_e4m3fn"
+) -> Any:
     """``paged`` for sm_90a: one warpgroup fetches 64 keys a step by TMA, ``groups`` take the steps in turn.
 
     A key and its scale are 132 bytes, 33 / 32 of a key, so a page is a whole number of key-long lines of the buffer:
@@ -187,7 +200,7 @@ def paged_specialized(*, heads, page_size=64, groups=2, stages=6, dtype="float8_
 paged_specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[attr-defined]  # tl_runtime reads it
 
 
-def ragged(*, heads, block=64, threads=128, stages=2, dtype="bfloat16"):
+def ragged(*, heads: int, block: int = 64, threads: int = 128, stages: int = 2, dtype: str = "bfloat16") -> Any:
     """Logits by ragged index, one query a program, tile-level."""
     tokens, total_keys = T.dynamic("tokens"), T.dynamic("total_keys")
     acc = "float32"
@@ -232,7 +245,9 @@ def ragged(*, heads, block=64, threads=128, stages=2, dtype="bfloat16"):
     return indexer_ragged
 
 
-def ragged_specialized(*, heads, block_q=2, groups=3, stages=9, regs=152, dtype="float8_e4m3fn"):
+def ragged_specialized(
+    *, heads: int, block_q: int = 2, groups: int = 3, stages: int = 9, regs: int = 152, dtype: str = "float8_e4m3fn"
+) -> Any:
     """Logits by ragged index for sm_90a: ``block_q`` queries a program, ``groups`` warpgroups compute, one fetches."""
     tokens, total_keys = T.dynamic("tokens"), T.dynamic("total_keys")
     acc = "float32"
@@ -363,16 +378,25 @@ def ragged_specialized(*, heads, block_q=2, groups=3, stages=9, regs=152, dtype=
 ragged_specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[attr-defined]  # tl_runtime reads it
 
 
-def _require(q, weights, heads_of):
+def _require(q: Tensor, weights: Tensor, heads: int) -> None:
     if q.ndim != 3 or q.shape[2] != DIM:
         raise ValueError(f"q must be [T, Hi, {DIM}], got {tuple(q.shape)}")
     if weights.shape != q.shape[:2] or weights.dtype != torch.float32:
         raise ValueError(f"weights must be float32 {tuple(q.shape[:2])}, got {weights.dtype} {tuple(weights.shape)}")
-    if heads_of % 16:
-        raise ValueError(f"the number of indexer heads must be a multiple of 16, got {heads_of}")
+    if heads % 16:
+        raise ValueError(f"the number of indexer heads must be a multiple of 16, got {heads}")
 
 
-def indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size=64, *, out=None):
+def indexer_logits_paged(
+    q: Tensor,
+    weights: Tensor,
+    buf: Tensor,
+    page_table: Tensor,
+    seq_lens: Tensor,
+    page_size: int = 64,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Indexer logits of every position of each query's request, by position: fp32 ``[T, npages * page_size]``.
 
     ``q [T, Hi, 128]`` fp8 e4m3, ``weights [T, Hi]`` fp32 (softmax scale and q's scale folded in), ``buf uint8 [pages,
@@ -414,15 +438,24 @@ def indexer_logits_paged(q, weights, buf, page_table, seq_lens, page_size=64, *,
     return out
 
 
-def pages_per_program(tokens, npages, device):
-    """Pages one program walks: few enough to fill the device, enough to be worth fetching the query."""
+def pages_per_program(tokens: int, npages: int, device: torch.device) -> int:
+    """Choose how many pages one program walks: few enough to fill the device, enough to be worth fetching the query."""
     if device.type == "cpu":
         return npages
     programs = 4 * torch.cuda.get_device_properties(device).multi_processor_count
     return min(64, max(2, -(-tokens * npages // programs)))
 
 
-def indexer_logits_ragged(q, weights, keys, scales, ks, ke, *, out=None):
+def indexer_logits_ragged(
+    q: Tensor,
+    weights: Tensor,
+    keys: Tensor,
+    scales: Tensor | None,
+    ks: Tensor,
+    ke: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Indexer logits of each new token over the ragged keys: fp32 ``[T, K]`` by ragged index, -inf outside ``[ks, ke)``.
 
     ``q [T, Hi, 128]`` and ``keys [K, 128]`` both fp8 e4m3 or bf16 (GPU), fp16 or fp32 (CPU), ``weights [T, Hi]`` fp32,

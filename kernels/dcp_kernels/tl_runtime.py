@@ -9,10 +9,13 @@ tile-level twin that can.
 import contextlib
 import functools
 import os
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import tilelang
 import tilelang.language as T
 import torch
+from torch import Tensor
 
 tilelang.set_log_level("ERROR")  # else it announces every compilation on stderr, in learners' notebooks too
 DEBUG = os.environ.get("DCP_KERNELS_DEBUG", "0") not in ("", "0")
@@ -25,17 +28,18 @@ NAMES = {
     torch.bfloat16: "bfloat16",
     torch.float8_e4m3fn: "float8_e4m3fn",
 }
+Builder = Callable[..., Any]  # static parameters by keyword to a ``T.prim_func``
 
 
-def dtype_name(dtype):
-    """TileLang's name of a torch dtype; a kernel's ``dtype`` parameter."""
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return TileLang's name of a torch dtype: a kernel's ``dtype`` parameter. TypeError for one that none here takes."""
     try:
         return NAMES[dtype]
     except KeyError:
         raise TypeError(f"no kernel here takes {dtype}; they take {', '.join(str(d) for d in NAMES)}") from None
 
 
-def require_runnable(*tensors):
+def require_runnable(*tensors: Tensor | None) -> None:
     """Refuse, in a sentence, what the tensors' device cannot compute rightly."""
     devices = {t.device for t in tensors if t is not None}
     if len(devices) != 1:
@@ -49,23 +53,23 @@ def require_runnable(*tensors):
                 )
 
 
-def require_below(ids, bound, name, unit):
-    """Debug check: no id at or past ``bound``. Reads the ids back, so it waits for the device."""
+def require_below(ids: Tensor, bound: int, name: str, unit: str) -> None:
+    """Raise ValueError if an id is at or past ``bound``. Reads the ids back, so it waits for the device; for debugging."""
     worst = int(ids.max()) if ids.numel() else -1
     if worst >= bound:
         raise ValueError(f"{name} holds {worst}, but there are only {bound} {unit}")
 
 
-def is_hopper(device):
+def is_hopper(device: torch.device) -> bool:
     return device.type == "cuda" and torch.cuda.get_device_capability(device) == (9, 0)
 
 
 @contextlib.contextmanager
-def cpu_trace():
-    """While a builder is traced in here: shared and fragment buffers are local ones, ``T.Parallel`` is a loop nest."""
+def cpu_trace() -> Iterator[None]:
+    """Make shared and fragment buffers local ones, and ``T.Parallel`` a loop nest, while a builder is traced in here."""
     saved = {name: getattr(T, name) for name in ("alloc_shared", "alloc_fragment", "Parallel")}
 
-    def local(shape, dtype, scope=None):
+    def local(shape: tuple[int, ...], dtype: str, scope: str | None = None) -> Any:
         return T.alloc_local(shape, dtype)
 
     T.alloc_shared = T.alloc_fragment = local
@@ -77,7 +81,7 @@ def cpu_trace():
             setattr(T, name, value)
 
 
-def cuda_target(device=None):
+def cuda_target(device: torch.device | None = None) -> dict[str, str]:
     if device is None:
         return {"kind": "cuda", "arch": HOPPER}
     major, minor = torch.cuda.get_device_capability(device)
@@ -85,7 +89,7 @@ def cuda_target(device=None):
 
 
 @functools.cache
-def _compiled(builder, on_cpu, arch, static):
+def _compiled(builder: Builder, on_cpu: bool, arch: str | None, static: tuple[tuple[str, Any], ...]) -> Any:
     if on_cpu:
         with cpu_trace():
             func = builder(**dict(static))
@@ -102,8 +106,8 @@ def _compiled(builder, on_cpu, arch, static):
     )
 
 
-def kernel(builder, device, **static):
-    """The compiled kernel of ``builder(**static)`` for a torch device."""
+def kernel(builder: Builder, device: torch.device, **static: Any) -> Any:
+    """Return the compiled kernel of ``builder(**static)`` for a torch device."""
     on_cpu = device.type == "cpu"
     arch = None if on_cpu else cuda_target(device)["arch"]
     return _compiled(builder, on_cpu, arch, tuple(sorted(static.items())))

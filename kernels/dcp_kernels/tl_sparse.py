@@ -23,8 +23,11 @@ The scores of block i+1 are computed while the two value warpgroups work on bloc
 block back as soon as it is done with it, and P lies in the block's own rope columns, which nobody reads after the scores.
 """
 
+from typing import Any
+
 import tilelang.language as T
 import torch
+from torch import Tensor
 
 from dcp_kernels import tl_runtime
 
@@ -34,7 +37,17 @@ LOG2_E = 1.4426950408889634
 FLOOR = -(2.0**30)  # below every score; a finite start keeps (-inf) - (-inf) out of the rescaling
 
 
-def tile(*, heads, rope, block_h=16, block=BLOCK, threads=128, stages=0, dtype="float32", out_dtype=None):
+def tile(
+    *,
+    heads: int,
+    rope: int,
+    block_h: int = 16,
+    block: int = BLOCK,
+    threads: int = 128,
+    stages: int = 0,
+    dtype: str = "float32",
+    out_dtype: str | None = None,
+) -> Any:
     """The tile-level kernel: one block of ``block_h`` heads a program. ``heads`` must be a multiple of ``block_h``."""
     width = LATENT + rope
     tokens, rows, topk, splits = T.dynamic("tokens"), T.dynamic("rows"), T.dynamic("topk"), T.dynamic("splits")
@@ -107,7 +120,7 @@ def tile(*, heads, rope, block_h=16, block=BLOCK, threads=128, stages=0, dtype="
     return sparse_mla_tile
 
 
-def specialized(*, heads, rope, dtype="bfloat16", out_dtype=None):
+def specialized(*, heads: int, rope: int, dtype: str = "bfloat16", out_dtype: str | None = None) -> Any:
     """The sm_90a kernel: 64 heads a program (missing ones are zeros, not stored), four warpgroups, two blocks in flight."""
     width, half = LATENT + rope, LATENT // 2
     tokens, rows, topk, splits = T.dynamic("tokens"), T.dynamic("rows"), T.dynamic("topk"), T.dynamic("splits")
@@ -298,7 +311,7 @@ def specialized(*, heads, rope, dtype="bfloat16", out_dtype=None):
 specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[attr-defined]  # tl_runtime reads it
 
 
-def combine(*, heads, threads=128, dtype="float32"):
+def combine(*, heads: int, threads: int = 128, dtype: str = "float32") -> Any:
     """Merge splits: ``parts [T, S, H, 512]`` fp32 and ``lses [T, S, H]`` to ``out [T, H, 512]`` and ``lse [T, H]``.
 
     A split whose LSE is -inf saw no key and weighs zero, whatever its output holds.
@@ -336,7 +349,16 @@ def combine(*, heads, threads=128, dtype="float32"):
     return sparse_mla_combine
 
 
-def prepare(q, kv, indices, counts, sm_scale, d_v, out, lse):
+def prepare(
+    q: Tensor,
+    kv: Tensor,
+    indices: Tensor,
+    counts: Tensor | None,
+    sm_scale: float,
+    d_v: int,
+    out: Tensor | None,
+    lse: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Check the arguments of a public function and make the tensors it was not given: ``(counts, out, lse)``."""
     tl_runtime.require_runnable(q, kv, indices, counts, out, lse)
     tokens, heads, width = q.shape
@@ -368,15 +390,8 @@ def prepare(q, kv, indices, counts, sm_scale, d_v, out, lse):
     return counts.to(torch.int32), out, lse
 
 
-def attention_kernel(q, kv, out_dtype):
-    """The kernel for these tensors: ``specialized`` on Hopper in 16 bits, ``tile`` elsewhere."""
-    heads, rope = q.shape[1], q.shape[2] - LATENT
-    static = {
-        "heads": heads,
-        "rope": rope,
-        "dtype": tl_runtime.dtype_name(q.dtype),
-        "out_dtype": tl_runtime.dtype_name(out_dtype),
-    }
-    if tl_runtime.is_hopper(q.device) and q.dtype.itemsize == 2:
-        return tl_runtime.kernel(specialized, q.device, **static)
-    return tl_runtime.kernel(tile, q.device, **static)
+def attention_kernel(q: Tensor, kv: Tensor, out_dtype: torch.dtype) -> Any:
+    """Return the compiled kernel for these tensors: ``specialized`` on Hopper in 16 bits, ``tile`` elsewhere."""
+    builder = specialized if tl_runtime.is_hopper(q.device) and q.dtype.itemsize == 2 else tile
+    dtypes = {"dtype": tl_runtime.dtype_name(q.dtype), "out_dtype": tl_runtime.dtype_name(out_dtype)}
+    return tl_runtime.kernel(builder, q.device, heads=q.shape[1], rope=q.shape[2] - LATENT, **dtypes)

@@ -1,14 +1,15 @@
 """Sparse MLA attention of a decode step: few queries, so the keys of one query are split over programs (TileLang)."""
 
 import torch
+from torch import Tensor
 
 from dcp_kernels import tl_runtime, tl_sparse
 
 MAX_SPLITS = 32
 
 
-def split_count(tokens, heads, topk, device):
-    """Programs that share one query's keys: enough to fill the device, never under one block of keys each."""
+def split_count(tokens: int, heads: int, topk: int, device: torch.device) -> int:
+    """Count the programs that share one query's keys: enough to fill the device, never under one block of keys each."""
     if device.type == "cpu":
         return 2 if topk > tl_sparse.BLOCK else 1
     groups = tokens * -(-heads // 64)
@@ -17,7 +18,18 @@ def split_count(tokens, heads, topk, device):
     return max(1, min(processors // groups, blocks, MAX_SPLITS))
 
 
-def sparse_mla_decode(q, kv, indices, counts, sm_scale, d_v=512, *, splits=None, out=None, lse=None):
+def sparse_mla_decode(
+    q: Tensor,
+    kv: Tensor,
+    indices: Tensor,
+    counts: Tensor | None,
+    sm_scale: float,
+    d_v: int = 512,
+    *,
+    splits: int | None = None,
+    out: Tensor | None = None,
+    lse: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
     """Attention of each query to the rows it selected: ``(out [T, H, 512], lse [T, H] fp32, base 2)``.
 
     ``q [T, H, 512 + R]``, ``kv [rows, 512 + R]`` this rank's c-KV rows, ``indices [T, topk]`` int32 rows, ``counts [T]`` int32

@@ -1,9 +1,21 @@
 """Sparse MLA attention of an extend step: every new token over the ragged workspace of its request (TileLang)."""
 
+from torch import Tensor
+
 from dcp_kernels import tl_sparse
 
 
-def sparse_mla_extend(q, kv, indices, counts, sm_scale, d_v=512, *, out=None, lse=None):
+def sparse_mla_extend(
+    q: Tensor,
+    kv: Tensor,
+    indices: Tensor,
+    counts: Tensor | None,
+    sm_scale: float,
+    d_v: int = 512,
+    *,
+    out: Tensor | None = None,
+    lse: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
     """Attention of each new token to the ragged indices it selected: ``(out [S, H, 512], lse [S, H] fp32, base 2)``.
 
     ``q [S, H, 512 + R]``, ``kv [K, 512 + R]`` the ragged workspace ``[prefix_i; extend_i]`` of all requests, ``indices

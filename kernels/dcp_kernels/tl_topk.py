@@ -9,8 +9,11 @@ Sums over bins and lanes go by groups of ``GROUP``: a level of group sums, which
 barriers where a scan by doubling needs twenty.
 """
 
+from typing import Any
+
 import tilelang.language as T
 import torch
+from torch import Tensor
 
 from dcp_kernels import tl_runtime
 
@@ -18,18 +21,18 @@ BINS = 1 << 11
 GROUP = 32
 
 
-def sortable(x):
-    """The unsigned key of a float, in the order of the floats; -0.0 has the key of 0.0."""
+def sortable(x: Any) -> Any:
+    """Return the unsigned key of a float, in the order of the floats; -0.0 has the key of 0.0."""
     bits = T.reinterpret(T.if_then_else(x == T.float32(0), T.float32(0), x), "uint32")
     return T.if_then_else(x < T.float32(0), ~bits, bits | T.uint32(0x80000000))
 
 
-def padded(i):
-    """Index with a word between groups, so that lanes that walk one group each meet in no bank."""
+def padded(i: Any) -> Any:
+    """Return the index of entry ``i`` with a word between groups, so that lanes that walk one group each meet in no bank."""
     return i + i // GROUP
 
 
-def select(*, topk, lanes=1024, each=8, copies=8):
+def select(*, topk: int, lanes: int = 1024, each: int = 8, copies: int = 8) -> Any:
     """Columns of the ``topk`` largest logits in ``[ks, ke)`` of each row, by pieces of ``lanes * each`` columns.
 
     Neighbouring lanes count into ``copies`` different histograms: logits cluster, and lanes that hit one counter queue up.
@@ -194,8 +197,8 @@ def select(*, topk, lanes=1024, each=8, copies=8):
     return topk_select_rows
 
 
-def lanes_for(rows, device):
-    """Few rows: as many lanes a row as there can be. Many: several rows on a processor, which wait in turn."""
+def lanes_for(rows: int, device: torch.device) -> dict[str, int]:
+    """Choose the launch parameters of ``select``: few rows get as many lanes each as there can be, many share a processor."""
     if device.type == "cpu":
         return {"lanes": 64, "each": 4, "copies": 2}
     if rows <= 2 * torch.cuda.get_device_properties(device).multi_processor_count:
@@ -203,7 +206,9 @@ def lanes_for(rows, device):
     return {"lanes": 256, "each": 16, "copies": 4}
 
 
-def topk_select(logits, topk, ks=None, ke=None, *, out=None):
+def topk_select(
+    logits: Tensor, topk: int, ks: Tensor | None = None, ke: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Columns of the ``topk`` largest logits of each row: int32 ``[T, topk]``, in ascending column order, -1 after them.
 
     ``logits [T, K]`` fp32, contiguous; its columns are positions (paged logits) or ragged indices (ragged logits), and so are

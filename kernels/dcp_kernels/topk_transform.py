@@ -4,6 +4,8 @@ Contracts: exercises 4d and 3d; upstream's ``transform_index`` and ``remap_dcp_l
 Compaction matters: a rank owns about 1/D of a selection, and a list with holes makes its attention walk all of it.
 """
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -106,7 +108,7 @@ def topk_to_ragged(topk_pos: Tensor, req_of_row: Tensor, cu_seqlens_k: Tensor) -
     return _transform(topk_to_ragged_kernel, topk_pos, req_of_row, cu_seqlens_k, 1)
 
 
-def _transform(kernel, topk_pos: Tensor, req_of_row: Tensor, table: Tensor, table_dim: int) -> Tensor:
+def _transform(kernel: Any, topk_pos: Tensor, req_of_row: Tensor, table: Tensor, table_dim: int) -> Tensor:
     if topk_pos.dim() != 2 or table.dim() != table_dim:
         raise ValueError(f"topk_pos must be [rows, k] and its table {table_dim}-dimensional, not {list(table.shape)}.")
     check_indices("topk_pos", topk_pos)
