@@ -133,7 +133,7 @@ def write_ckv_rope(kv: Tensor, nope: Tensor, rope: Tensor, locs: Tensor, dcp_ran
 
 
 def write_ckv_fp8(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
-    """``write_ckv_norope`` from bf16 or fp32 ``src`` into a float8_e4m3fn pool, without a scale.
+    """Write bf16 or fp32 ``src`` as ``write_ckv_norope`` does, into a float8_e4m3fn pool, without a scale.
 
     The store rounds to nearest even and saturates at 448; NaN stays NaN. Triton's interpreter rounds wrongly, so there a
     source that float8_e4m3fn does not hold exactly is refused (NotImplementedError).

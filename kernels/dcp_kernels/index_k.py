@@ -110,7 +110,7 @@ def write_index_k(buf: Tensor, keys: Tensor, scales: Tensor, locs: Tensor, page_
 
 
 def read_index_k(buf: Tensor, locs: Tensor, page_size: int = 64) -> tuple[Tensor, Tensor]:
-    """``(keys [n, 128] float8_e4m3fn, scales [n] fp32)`` of ``locs [n]``; a negative loc gives zeros. ``buf``: see above."""
+    """Return ``(keys [n, 128] float8_e4m3fn, scales [n] fp32)`` of ``locs [n]``; a negative loc gives zeros."""
     _check_pages(buf, page_size)
     check_indices("locs", locs, locs.numel())
     device = check_devices(buf, locs)

@@ -24,7 +24,7 @@ def localize_page_table_kernel(locs_ptr, rows_ptr, n, DCP_RANK: tl.constexpr, DC
 
 
 def localize_page_table(locs: Tensor, dcp_rank: int, dcp_size: int) -> Tensor:
-    """Rows of ``locs`` on ``dcp_rank``: ``loc // dcp_size`` where ``loc % dcp_size == dcp_rank``, else -1; -1 stays -1.
+    """Map ``locs`` to rows of ``dcp_rank``: ``loc // dcp_size`` where ``loc % dcp_size == dcp_rank``, else -1; -1 stays -1.
 
     locs: locs, any shape and layout, int64 or int32. Result: rows, same shape and dtype, contiguous.
     """

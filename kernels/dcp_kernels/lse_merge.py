@@ -69,7 +69,7 @@ def merge_lse_kernel(
 
 
 def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
-    """Partial outputs ``outs [D, T, H, V]`` and LSEs ``lses [D, T, H]`` (base 2) to ``(out [T, H, V], lse [T, H])``, float32.
+    """Merge outputs ``outs [D, T, H, V]`` and LSEs ``lses [D, T, H]`` (base 2) to ``(out [T, H, V], lse [T, H])``, float32.
 
     Inputs float32, float16 or bfloat16, V dense, other strides free. An LSE is finite, or -inf or +inf (no key: weighs
     zero, its output is ignored whatever it holds). All ranks empty gives 0 and -inf. Error under 1e-5 of float64.

@@ -99,7 +99,7 @@ def assemble_ragged(
     dcp_size: int,
     total: int | None = None,
 ) -> Tensor:
-    """Workspace ``[prefix_0; extend_0; prefix_1; extend_1; ...]``: ``[total, V]``, contiguous, in the shards' dtype.
+    """Assemble ``[prefix_0; extend_0; prefix_1; extend_1; ...]``: ``[total, V]``, contiguous, in the shards' dtype.
 
     shards: gathered prefix ``[dcp_size, rows, V]``, V dense. extend: new tokens ``[m, V]``, request by request, rows dense,
     same dtype. prefix_lens, starts (first position of each prefix), extend_lens: ``[requests]``, 0 allowed. total: the sum of
@@ -145,7 +145,7 @@ def assemble_ragged(
 
 
 def _cumulative(prefix_lens: Tensor, starts: Tensor, extend_lens: Tensor, dcp_size: int) -> Tensor:
-    """Int64 ``[3, requests + 1]``: the cumulative lengths that ``assemble_ragged_kernel`` searches."""
+    """Return int64 ``[3, requests + 1]``: the cumulative lengths that ``assemble_ragged_kernel`` searches."""
     requests = prefix_lens.numel()
     cu = torch.empty(3, requests + 1, dtype=torch.int64, device=prefix_lens.device)
     lens = (prefix_lens.contiguous(), starts.contiguous(), extend_lens.contiguous())

@@ -42,7 +42,7 @@ def scatter_rows_kernel(
 
 
 def gather_rows(pool: Tensor, rows: Tensor) -> Tensor:
-    """Rows of ``pool [rows, V]`` (any dtype, rows dense, any stride) in the order of ``rows [n]``: a new ``[n, V]``."""
+    """Copy rows of ``pool [rows, V]`` (any dtype, rows dense, any stride) in the order of ``rows [n]``: a new ``[n, V]``."""
     check_rows("pool", pool)
     check_indices("rows", rows, rows.numel())
     device = check_devices(pool, rows)

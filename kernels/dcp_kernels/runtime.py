@@ -30,7 +30,7 @@ def refuse_interpreted(what: str, instead: str) -> None:
 
 
 def check_devices(*tensors: Tensor) -> torch.device:
-    """The one device of all tensors. ValueError where Triton, as this process runs it, cannot reach them."""
+    """Return the one device of all tensors. ValueError where Triton, as this process runs it, cannot reach them."""
     devices = {t.device for t in tensors}
     if len(devices) != 1:
         raise ValueError(f"All tensors of a launch must be on one device, not on {sorted(map(str, devices))}.")
@@ -49,12 +49,12 @@ def on(device: torch.device) -> contextlib.AbstractContextManager[object]:
 
 
 def raw(t: Tensor) -> Tensor:
-    """The same memory as integers of the same width: a kernel that only moves values moves them exactly, NaN bits too."""
+    """Return the same memory as integers of the same width, which a kernel moves exactly, NaN bits too."""
     return t.view(RAW[t.element_size()])
 
 
 def check_rows(name: str, t: Tensor, width: int | None = None) -> None:
-    """ValueError unless ``t`` is 2-D with dense rows (any distance between rows), ``width`` wide where given."""
+    """Raise ValueError unless ``t`` is 2-D with dense rows (any distance between rows), ``width`` wide where given."""
     if t.dim() != 2 or (width is not None and t.shape[1] != width):
         raise ValueError(f"{name} must be [rows, {'width' if width is None else width}], not {list(t.shape)}.")
     if t.shape[1] > 1 and t.stride(1) != 1:
@@ -62,7 +62,7 @@ def check_rows(name: str, t: Tensor, width: int | None = None) -> None:
 
 
 def check_indices(name: str, t: Tensor, count: int | None = None) -> None:
-    """ValueError unless ``t`` holds int32 or int64, and ``count`` of them in one dimension where given."""
+    """Raise ValueError unless ``t`` holds int32 or int64, and ``count`` of them in one dimension where given."""
     if t.dtype not in (torch.int32, torch.int64):
         raise ValueError(f"{name} must be int32 or int64, not {t.dtype}.")
     if count is not None and (t.dim() != 1 or t.shape[0] != count):
@@ -70,21 +70,21 @@ def check_indices(name: str, t: Tensor, count: int | None = None) -> None:
 
 
 def check_dcp(dcp_rank: int, dcp_size: int) -> None:
-    """ValueError unless ``0 <= dcp_rank < dcp_size``."""
+    """Raise ValueError unless ``0 <= dcp_rank < dcp_size``."""
     if dcp_size < 1 or not 0 <= dcp_rank < dcp_size:
         raise ValueError(f"dcp_rank must lie in 0..dcp_size - 1, but is {dcp_rank} of {dcp_size}.")
 
 
 def floor_pow2(n: int) -> int:
-    """Largest power of two that is at most ``n``; 1 for ``n < 2``."""
+    """Return the largest power of two that is at most ``n``; 1 for ``n < 2``."""
     return 1 << max(n.bit_length() - 1, 0) if n > 0 else 1
 
 
 def clamp_pow2(n: int, low: int, high: int) -> int:
-    """``n`` rounded up to a power of two, then kept in ``low..high`` (powers of two themselves)."""
+    """Round ``n`` up to a power of two, then keep it in ``low..high`` (powers of two themselves)."""
     return max(low, min(high, triton.next_power_of_2(max(n, 1))))
 
 
 def tile_rows(row_bytes: int, tile_bytes: int = 16384, most: int = 128) -> int:
-    """Rows of a tile of about ``tile_bytes``: enough loads in flight for each thread, few enough to stay in registers."""
+    """Count the rows of a ``tile_bytes`` tile: enough loads in flight for each thread, few enough to stay in registers."""
     return max(1, min(most, floor_pow2(tile_bytes // max(row_bytes, 1))))

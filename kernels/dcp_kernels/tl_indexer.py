@@ -42,7 +42,10 @@ def paged(
     stages: int = 0,
     dtype: str = "float8_e4m3fn",
 ) -> Any:
-    """Logits by position. ``keys [pages, width]`` holds a page's keys in its first ``page_size * 128`` elements."""
+    """Build the kernel of logits by position.
+
+    ``keys [pages, width]`` holds a page's keys in its first ``page_size * 128`` elements.
+    """
     tokens, pages, npages, at = T.dynamic("tokens"), T.dynamic("pages"), T.dynamic("npages"), T.dynamic("at")
     width = width or page_size * ROW_BYTES
     acc = "float32"
@@ -103,7 +106,7 @@ def paged(
 def paged_specialized(
     *, heads: int, page_size: int = 64, groups: int = 2, stages: int = 6, dtype: str = "float8_e4m3fn"
 ) -> Any:
-    """``paged`` for sm_90a: one warpgroup fetches 64 keys a step by TMA, ``groups`` take the steps in turn.
+    """Build ``paged`` for sm_90a: one warpgroup fetches 64 keys a step by TMA, ``groups`` take the steps in turn.
 
     A key and its scale are 132 bytes, 33 / 32 of a key, so a page is a whole number of key-long lines of the buffer:
     ``keys [pages * page_size * 33 / 32, 128]`` is the same memory as ``scales [pages, page_size * 33]``.
@@ -201,7 +204,7 @@ paged_specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[a
 
 
 def ragged(*, heads: int, block: int = 64, threads: int = 128, stages: int = 2, dtype: str = "bfloat16") -> Any:
-    """Logits by ragged index, one query a program, tile-level."""
+    """Build the kernel of logits by ragged index, one query a program, tile-level."""
     tokens, total_keys = T.dynamic("tokens"), T.dynamic("total_keys")
     acc = "float32"
 
@@ -248,7 +251,7 @@ def ragged(*, heads: int, block: int = 64, threads: int = 128, stages: int = 2, 
 def ragged_specialized(
     *, heads: int, block_q: int = 2, groups: int = 3, stages: int = 9, regs: int = 152, dtype: str = "float8_e4m3fn"
 ) -> Any:
-    """Logits by ragged index for sm_90a: ``block_q`` queries a program, ``groups`` warpgroups compute, one fetches."""
+    """Build ``ragged`` for sm_90a: ``block_q`` queries a program, ``groups`` warpgroups compute, one fetches."""
     tokens, total_keys = T.dynamic("tokens"), T.dynamic("total_keys")
     acc = "float32"
     columns = block_q * heads
@@ -397,7 +400,7 @@ def indexer_logits_paged(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Indexer logits of every position of each query's request, by position: fp32 ``[T, npages * page_size]``.
+    """Compute the indexer logits of each query's request, by position: fp32 ``[T, npages * page_size]``.
 
     ``q [T, Hi, 128]`` fp8 e4m3, ``weights [T, Hi]`` fp32 (softmax scale and q's scale folded in), ``buf uint8 [pages,
     page_size * 132]`` index-K pages (a page: its keys as 128 e4m3 each, then its fp32 scales), ``page_table [T, npages]`` int32
@@ -456,7 +459,7 @@ def indexer_logits_ragged(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Indexer logits of each new token over the ragged keys: fp32 ``[T, K]`` by ragged index, -inf outside ``[ks, ke)``.
+    """Compute the indexer logits of each new token by ragged index: fp32 ``[T, K]``, -inf outside ``[ks, ke)``.
 
     ``q [T, Hi, 128]`` and ``keys [K, 128]`` both fp8 e4m3 or bf16 (GPU), fp16 or fp32 (CPU), ``weights [T, Hi]`` fp32,
     ``scales [K]`` fp32 or None for ones, ``ks`` and ``ke [T]`` int32: the ragged indices a token may see. All contiguous.

@@ -48,7 +48,7 @@ def tile(
     dtype: str = "float32",
     out_dtype: str | None = None,
 ) -> Any:
-    """The tile-level kernel: one block of ``block_h`` heads a program. ``heads`` must be a multiple of ``block_h``."""
+    """Build the tile-level kernel: one block of ``block_h`` heads a program. ``heads`` must be a multiple of ``block_h``."""
     width = LATENT + rope
     tokens, rows, topk, splits = T.dynamic("tokens"), T.dynamic("rows"), T.dynamic("topk"), T.dynamic("splits")
     acc = "float32"
@@ -121,7 +121,7 @@ def tile(
 
 
 def specialized(*, heads: int, rope: int, dtype: str = "bfloat16", out_dtype: str | None = None) -> Any:
-    """The sm_90a kernel: 64 heads a program (missing ones are zeros, not stored), four warpgroups, two blocks in flight."""
+    """Build the sm_90a kernel: 64 heads a program (missing ones zero, not stored), four warpgroups, two blocks in flight."""
     width, half = LATENT + rope, LATENT // 2
     tokens, rows, topk, splits = T.dynamic("tokens"), T.dynamic("rows"), T.dynamic("topk"), T.dynamic("splits")
     acc = "float32"
@@ -312,7 +312,7 @@ specialized.pass_configs = {"tl.enable_fast_math": True}  # type: ignore[attr-de
 
 
 def combine(*, heads: int, threads: int = 128, dtype: str = "float32") -> Any:
-    """Merge splits: ``parts [T, S, H, 512]`` fp32 and ``lses [T, S, H]`` to ``out [T, H, 512]`` and ``lse [T, H]``.
+    """Build the merge: ``parts [T, S, H, 512]`` fp32 and ``lses [T, S, H]`` to ``out [T, H, 512]`` and ``lse [T, H]``.
 
     A split whose LSE is -inf saw no key and weighs zero, whatever its output holds.
     """

@@ -30,7 +30,7 @@ def sparse_mla_decode(
     out: Tensor | None = None,
     lse: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Attention of each query to the rows it selected: ``(out [T, H, 512], lse [T, H] fp32, base 2)``.
+    """Compute the attention of each query to the rows it selected: ``(out [T, H, 512], lse [T, H] fp32, base 2)``.
 
     ``q [T, H, 512 + R]``, ``kv [rows, 512 + R]`` this rank's c-KV rows, ``indices [T, topk]`` int32 rows, ``counts [T]`` int32
     or None: how many leading entries of a line count, so that a compacted list costs what it holds. R is 0 or 64, H is 16 to

@@ -16,7 +16,7 @@ def sparse_mla_extend(
     out: Tensor | None = None,
     lse: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Attention of each new token to the ragged indices it selected: ``(out [S, H, 512], lse [S, H] fp32, base 2)``.
+    """Compute the attention of each new token to its ragged indices: ``(out [S, H, 512], lse [S, H] fp32, base 2)``.
 
     ``q [S, H, 512 + R]``, ``kv [K, 512 + R]`` the ragged workspace ``[prefix_i; extend_i]`` of all requests, ``indices
     [S, topk]`` int32 ragged indices into it, ``counts [S]`` int32 or None: how many leading entries of a line count. R is 0 or

@@ -33,7 +33,7 @@ def padded(i: Any) -> Any:
 
 
 def select(*, topk: int, lanes: int = 1024, each: int = 8, copies: int = 8) -> Any:
-    """Columns of the ``topk`` largest logits in ``[ks, ke)`` of each row, by pieces of ``lanes * each`` columns.
+    """Build the kernel of the ``topk`` largest logits in ``[ks, ke)`` of each row, by pieces of ``lanes * each`` columns.
 
     Neighbouring lanes count into ``copies`` different histograms: logits cluster, and lanes that hit one counter queue up.
     """
@@ -209,7 +209,7 @@ def lanes_for(rows: int, device: torch.device) -> dict[str, int]:
 def topk_select(
     logits: Tensor, topk: int, ks: Tensor | None = None, ke: Tensor | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Columns of the ``topk`` largest logits of each row: int32 ``[T, topk]``, in ascending column order, -1 after them.
+    """Choose the columns of each row's ``topk`` largest logits: int32 ``[T, topk]``, in ascending column order, -1 after them.
 
     ``logits [T, K]`` fp32, contiguous; its columns are positions (paged logits) or ragged indices (ragged logits), and so are
     the results. ``ks`` and ``ke [T]`` int32 bound the candidates to ``[ks, ke)``; None means the whole row. A logit of -inf or

@@ -80,13 +80,13 @@ def localize_topk_kernel(
 
 
 def _tile(rows: int, k: int, entries: int, widest: int) -> tuple[int, int]:
-    """(ROWS, COLS): about ``entries`` of them, at most ``widest`` of a row."""
+    """Choose (ROWS, COLS): about ``entries`` of them, at most ``widest`` of a row."""
     cols = clamp_pow2(k, 16, widest)
     return clamp_pow2(min(entries // cols, rows), 1, entries // 16), cols
 
 
 def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) -> Tensor:
-    """Selected positions to locs: ``req_to_token[req_of_row[row], position]``.
+    """Map selected positions to locs: ``req_to_token[req_of_row[row], position]``.
 
     topk_pos: positions ``[rows, k]``, int32 or int64, -1 padded. req_of_row: ``[rows]``, a row of the table each.
     req_to_token: locs ``[requests, longest]``. Result: locs ``[rows, k]`` in the dtype of ``topk_pos``, which must hold them.
@@ -98,7 +98,7 @@ def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) ->
 
 
 def topk_to_ragged(topk_pos: Tensor, req_of_row: Tensor, cu_seqlens_k: Tensor) -> Tensor:
-    """Selected positions to ragged indices: ``cu_seqlens_k[req_of_row[row]] + position``.
+    """Map selected positions to ragged indices: ``cu_seqlens_k[req_of_row[row]] + position``.
 
     topk_pos: positions ``[rows, k]``, int32 or int64, -1 padded. req_of_row: ``[rows]``, ``0 <= req_of_row < requests``, which
     the kernel does not look at. cu_seqlens_k: ``[requests + 1]``. A position past its request's last is no error: it is an
@@ -129,7 +129,7 @@ def _transform(kernel: Any, topk_pos: Tensor, req_of_row: Tensor, table: Tensor,
 
 
 def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tensor, Tensor]:
-    """Selected locs to this rank's compacted rows and how many there are: ``(rows, counts)``.
+    """Map selected locs to this rank's compacted rows, and count those: ``(rows, counts)``.
 
     topk_locs: locs ``[..., k]``, int64 or int32, -1 anywhere. rows: int32, same shape; along the last axis the owned rows in
     their order, then -1. counts: int32, one per query (the shape without the last axis).
@@ -154,5 +154,5 @@ def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tens
 
 
 def _dense(t: Tensor) -> Tensor:
-    """``t`` itself where its last dimension is dense, else a contiguous copy."""
+    """Return ``t`` itself where its last dimension is dense, else a contiguous copy."""
     return t if t.shape[-1] <= 1 or t.stride(-1) == 1 else t.contiguous()

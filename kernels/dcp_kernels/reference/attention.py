@@ -15,7 +15,7 @@ MINUS_INF = float("-inf")
 
 
 def _indexer_scores(q: Tensor, weights: Tensor, keys: Tensor, scales: Tensor) -> Tensor:
-    """``scale[k] * sum_h weights[h] * relu(q[h] . keys[k])`` for one query, float64 ``[K]``."""
+    """Return ``scale[k] * sum_h weights[h] * relu(q[h] . keys[k])`` for one query, float64 ``[K]``."""
     dots = q.to(torch.float32).double() @ keys.to(torch.float32).double().T
     return (weights.double()[:, None] * dots.relu()).sum(0) * scales.double()
 
@@ -23,7 +23,7 @@ def _indexer_scores(q: Tensor, weights: Tensor, keys: Tensor, scales: Tensor) ->
 def indexer_logits_paged(
     q: Tensor, weights: Tensor, buf: Tensor, page_table: Tensor, seq_lens: Tensor, page_size: int = 64
 ) -> Tensor:
-    """Logits of every position of each query's request, keys read from index-K pages.
+    """Return the logits of every position of each query's request, keys read from index-K pages.
 
     ``q [T, Hi, 128]``, ``weights [T, Hi]`` fp32, ``buf uint8 [pages, page_size * 132]``, ``page_table [T, npages]``
     index-K page ids in position order (entries past the last needed page are never read), ``seq_lens [T]``.
@@ -38,7 +38,7 @@ def indexer_logits_paged(
 
 
 def indexer_logits_ragged(q: Tensor, weights: Tensor, keys: Tensor, scales: Tensor, ks: Tensor, ke: Tensor) -> Tensor:
-    """Logits ``[T, K]`` over ragged keys ``[K, 128]`` with ``scales [K]``; -inf outside ``[ks[t], ke[t])``."""
+    """Return the logits ``[T, K]`` over ragged keys ``[K, 128]`` with ``scales [K]``; -inf outside ``[ks[t], ke[t])``."""
     out = torch.full((q.shape[0], keys.shape[0]), MINUS_INF, dtype=torch.float64, device=q.device)
     for t, (lo, hi) in enumerate(zip(ks.tolist(), ke.tolist(), strict=True)):
         if lo < hi:
@@ -47,7 +47,7 @@ def indexer_logits_ragged(q: Tensor, weights: Tensor, keys: Tensor, scales: Tens
 
 
 def topk_select(logits: Tensor, topk: int, ks: Tensor | None = None, ke: Tensor | None = None) -> Tensor:
-    """Columns of the ``topk`` largest logits of each row, int32 ``[T, topk]``, in ASCENDING COLUMN order, -1 after.
+    """Choose the columns of each row's ``topk`` largest logits: int32 ``[T, topk]``, in ASCENDING COLUMN order, -1 after.
 
     A column counts if it lies in ``[ks[t], ke[t])`` (whole row where None) and its logit is neither -inf nor NaN.
     Among equal logits (-0.0 equals 0.0) the lower column wins, so every rank that sees the same logits picks the same set.
@@ -71,7 +71,7 @@ def topk_select(logits: Tensor, topk: int, ks: Tensor | None = None, ke: Tensor 
 def sparse_mla_decode(
     q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None, sm_scale: float, d_v: int = 512
 ) -> tuple[Tensor, Tensor]:
-    """Attention of each query to the rows it selected: ``(out [T, H, d_v], lse [T, H])``.
+    """Compute the attention of each query to the rows it selected: ``(out [T, H, d_v], lse [T, H])``.
 
     ``q [T, H, d_v + R]``, ``kv [rows, d_v + R]`` (the values are its first ``d_v`` columns), ``indices [T, topk]`` rows.
     An entry is ignored if it is -1, not below ``rows``, or at or after ``counts[t]``. None left gives ``(0, -inf)``.
@@ -93,12 +93,12 @@ def sparse_mla_decode(
 def sparse_mla_extend(
     q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None, sm_scale: float, d_v: int = 512
 ) -> tuple[Tensor, Tensor]:
-    """``sparse_mla_decode`` over a ragged workspace: ``kv [K, d_v + R]`` and ``indices [T, topk]`` are ragged indices."""
+    """Compute ``sparse_mla_decode`` over a ragged workspace ``kv [K, d_v + R]``: ``indices [T, topk]`` are ragged indices."""
     return sparse_mla_decode(q, kv, indices, counts, sm_scale, d_v)
 
 
 def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
-    """Partial attention of D ranks ``outs [D, T, H, V]``, ``lses [D, T, H]`` base 2 to ``(out [T, H, V], lse [T, H])``.
+    """Merge D ranks' attention, ``outs [D, T, H, V]`` and ``lses [D, T, H]`` (base 2), to ``(out [T, H, V], lse [T, H])``.
 
     A rank with LSE -inf or +inf saw no key: it weighs zero whatever its output holds, NaN too. All empty gives ``(0, -inf)``.
     """

@@ -22,7 +22,7 @@ def write_ckv_rope(kv: Tensor, nope: Tensor, rope: Tensor, locs: Tensor, dcp_ran
 
 
 def write_ckv_fp8(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
-    """``write_ckv_norope`` into a float8_e4m3fn pool: round to nearest even, saturate at 448, NaN stays NaN."""
+    """Write as ``write_ckv_norope`` does, into a float8_e4m3fn pool: round to nearest even, saturate at 448, NaN stays NaN."""
     cast = src.to(torch.float32).clamp(-FP8_MAX, FP8_MAX).to(torch.float8_e4m3fn)
     write_ckv_norope(kv.view(torch.uint8), cast.view(torch.uint8), locs, dcp_rank, dcp_size)
 
@@ -37,7 +37,7 @@ def write_index_k(buf: Tensor, keys: Tensor, scales: Tensor, locs: Tensor, page_
 
 
 def read_index_k(buf: Tensor, locs: Tensor, page_size: int = 64) -> tuple[Tensor, Tensor]:
-    """Keys ``[n, 128]`` float8_e4m3fn and scales ``[n]`` fp32 of the locs; a loc of -1 reads as zeros."""
+    """Return the keys ``[n, 128]`` float8_e4m3fn and scales ``[n]`` fp32 of the locs; a loc of -1 reads as zeros."""
     here = locs >= 0
     safe = torch.where(here, locs, 0).to(torch.int64)
     page, slot = safe // page_size, safe % page_size
@@ -56,7 +56,7 @@ def assemble_ragged(
     dcp_size: int,
     total: int | None = None,
 ) -> Tensor:
-    """Ragged workspace ``[prefix_0; extend_0; prefix_1; extend_1; ...]`` from gathered shards ``[D, rows, V]``.
+    """Assemble the workspace ``[prefix_0; extend_0; prefix_1; extend_1; ...]`` from gathered shards ``[D, rows, V]``.
 
     Request i fills ``ceil((len + start % D) / D)`` rows of every shard; position p is in shard ``p % D``, in row
     ``p // D - start // D`` of the request's rows.
@@ -75,7 +75,7 @@ def assemble_ragged(
 
 
 def gather_rows(pool: Tensor, rows: Tensor) -> Tensor:
-    """Rows of ``pool [rows, V]`` in the order of ``rows``; a row of -1 reads as zeros."""
+    """Return the rows of ``pool [rows, V]`` in the order of ``rows``; a row of -1 reads as zeros."""
     here = rows >= 0
     out = torch.zeros(rows.shape[0], pool.shape[1], dtype=pool.dtype, device=pool.device)
     out[here] = pool[rows[here].to(torch.int64)]

@@ -5,13 +5,13 @@ from torch import Tensor
 
 
 def localize_page_table(locs: Tensor, dcp_rank: int, dcp_size: int) -> Tensor:
-    """Locs (any shape) to this rank's rows, same dtype: ``loc // dcp_size`` where ``loc % dcp_size == dcp_rank``, else -1."""
+    """Map locs (any shape) to this rank's rows, same dtype: ``loc // dcp_size`` if ``loc % dcp_size == dcp_rank``, else -1."""
     owned = (locs >= 0) & (locs % dcp_size == dcp_rank)
     return torch.where(owned, torch.div(locs, dcp_size, rounding_mode="floor"), -1)
 
 
 def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tensor, Tensor]:
-    """Selected locs ``[..., k]`` to ``(rows [..., k], counts [...])``, both int32.
+    """Map selected locs ``[..., k]`` to ``(rows [..., k], counts [...])``, both int32.
 
     Along the last axis the rows this rank owns come first, in their order, and -1 follows.
     """
@@ -22,7 +22,7 @@ def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tens
 
 
 def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) -> Tensor:
-    """Positions ``[rows, k]`` to locs: ``req_to_token[req_of_row[row], position]``, -1 stays -1. Dtype of ``topk_pos``.
+    """Map positions ``[rows, k]`` to locs: ``req_to_token[req_of_row[row], position]``, -1 stays -1. Dtype of ``topk_pos``.
 
     IndexError for a position or a request outside the table, which the kernel must not be given.
     """
@@ -37,6 +37,6 @@ def topk_to_paged(topk_pos: Tensor, req_of_row: Tensor, req_to_token: Tensor) ->
 
 
 def topk_to_ragged(topk_pos: Tensor, req_of_row: Tensor, cu_seqlens_k: Tensor) -> Tensor:
-    """Positions ``[rows, k]`` to ragged indices: ``cu_seqlens_k[req_of_row[row]] + position``, -1 stays -1."""
+    """Map positions ``[rows, k]`` to ragged indices: ``cu_seqlens_k[req_of_row[row]] + position``, -1 stays -1."""
     first = cu_seqlens_k.to(torch.int64)[req_of_row.to(torch.int64)][:, None]
     return torch.where(topk_pos >= 0, topk_pos.to(torch.int64) + first, -1).to(topk_pos.dtype)
