@@ -40,7 +40,7 @@ ORDER = (
 
 
 def names() -> list[str]:
-    """The commands there are, in the order of the help text."""
+    """List the commands, in the order of the help text."""
     found = [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")]
     return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 

@@ -40,7 +40,7 @@ class Other:
 
 
 def dtype_named(name: str) -> torch.dtype:
-    """``"int64"`` to ``torch.int64``; ``CodecError`` for a name that is no storable dtype."""
+    """Map ``"int64"`` to ``torch.int64``; ``CodecError`` for a name that is no storable dtype."""
     try:
         return _DTYPES[name]
     except KeyError:
@@ -48,7 +48,8 @@ def dtype_named(name: str) -> torch.dtype:
 
 
 def encode(value: Any, *, compact: bool = False, limit: int = 1 << 28) -> bytes:
-    """``compact`` sends a tensor's elements only, contiguous, and forgets its layout: what a result is compared by."""
+    """Encode ``value`` as bytes. ``compact`` sends a tensor's elements only, contiguous, and forgets its layout: what a result
+    is compared by."""
     blobs = _Blobs(limit)
     tree = json.dumps(_pack(value, blobs, compact, 0), separators=(",", ":")).encode()
     blobs.admit(_HEAD.size + len(tree))
@@ -56,7 +57,8 @@ def encode(value: Any, *, compact: bool = False, limit: int = 1 << 28) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """The value that ``encode`` was given. Raises ``CodecError`` for anything else, and never runs code from the bytes."""
+    """Return the value that ``encode`` was given. Raises ``CodecError`` for anything else, and never runs code from the
+    bytes."""
     try:
         (length,) = _HEAD.unpack_from(data)
         tree = json.loads(data[_HEAD.size : _HEAD.size + length])
@@ -72,14 +74,14 @@ def decode(data: bytes) -> Any:
 
 
 def tensor_bytes(t: torch.Tensor) -> bytes:
-    """The elements in row-major order, as bytes; works for every dtype, also those that numpy does not know."""
+    """Return the elements in row-major order, as bytes; works for every dtype, also those that numpy does not know."""
     # clone, not contiguous(): a single element counts as contiguous whatever its stride, and view() then refuses it.
     flat = t.detach().cpu().reshape(-1).clone(memory_format=torch.contiguous_format)
     return bytes(flat.view(torch.uint8).numpy()) if flat.numel() else b""
 
 
 def storage_bytes(t: torch.Tensor) -> bytes:
-    """The whole storage behind a tensor, also what lies before, between and after its elements."""
+    """Return the whole storage behind a tensor, also what lies before, between and after its elements."""
     storage = t.detach().untyped_storage()
     if not storage.nbytes():
         return b""

@@ -77,7 +77,7 @@ def worth(part: Part) -> str:
 
 
 def _promises(source: str) -> Iterator[str]:
-    """The lines of the signatures and docstrings in an answer cell."""
+    """Yield the lines of the signatures and docstrings in an answer cell."""
     lines = source.splitlines()
     for node in ast.walk(syntax.parse(source)):
         if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):

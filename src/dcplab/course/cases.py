@@ -26,7 +26,7 @@ def as_column(values: torch.Tensor) -> torch.Tensor:
 
 
 def again(cases: Callable[[Draw], Sequence[Case | Launch]]) -> Callable[[Draw], list[Case | Launch]]:
-    """Makes ``cases`` ask for more at the end, so that what an answer keeps from one call to the next comes to light.
+    """Make ``cases`` ask for more at the end, so that what an answer keeps from one call to the next comes to light.
 
     Two cases come again with other values in tensors of one shape: what was kept by shape is wrong then. The first comes again
     as it was. A launch of several programs comes again with its grid walked backwards: where two write one place, the other one
@@ -54,7 +54,7 @@ def _parts(case: Case | Launch) -> tuple[Any, ...]:
 
 
 def _shape(value: Any) -> Any:
-    """What a cache by shape would take for the same call: everything but the numbers in tensors."""
+    """Return what a cache by shape would take for the same call: everything but the numbers in tensors."""
     if isinstance(value, Case | Launch):
         return _shape(_parts(value))
     if isinstance(value, torch.Tensor):

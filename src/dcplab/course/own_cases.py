@@ -55,7 +55,7 @@ def part(says: Callable[[Case, Any], str | None], table: Callable[[Case, Any], T
 
 
 def _by_its_words(*case: Any) -> None:
-    """The expected value of such a case: none, for `compare` holds the answer against what its seed gives."""
+    """Return the expected value of such a case: none, for `compare` holds the answer against what its seed gives."""
 
 
 def _shown(seed: object) -> str:

@@ -88,7 +88,7 @@ def two_layouts() -> Shown:
 
 
 def _pieces(tokens: int, ranks: int) -> list[transfer.Piece]:
-    """Pieces of a request whose pages begin at page 1 on both nodes."""
+    """List the pieces of a request whose pages begin at page 1 on both nodes."""
     sides = []
     for dcp_size in (ranks, 4):
         allocator = PagedAllocator(4 * tokens, 4, dcp_size)

@@ -53,7 +53,7 @@ class PagedAllocator:
         return -1
 
     def issue(self, count: int) -> list[int] | None:
-        """``count`` pages, each with one holder; None, and nothing issued, if there are not so many."""
+        """Issue ``count`` pages, each with one holder; None, and nothing issued, if there are not so many."""
         if count > self.available:
             return None
         if count > len(self._free):
@@ -65,14 +65,15 @@ class PagedAllocator:
         return pages
 
     def hold(self, pages: Sequence[int]) -> None:
-        """One more holder for each of these pages."""
+        """Add a holder to each of these pages."""
         for page in pages:
             if self.counted and not self._holders[page]:
                 raise ValueError(f"Allocator page {page} is free and cannot be held.")
             self._holders[page] += 1
 
     def release(self, pages: Sequence[int]) -> None:
-        """One holder fewer; a page with none left is freed. DoubleFree for one that is: it would be issued to two requests."""
+        """Take a holder from each of these pages, and free a page that has none left. DoubleFree for one that is free: it would
+        be issued to two requests."""
         freed = []
         for page in pages:
             if self.counted and not self._holders[page]:
@@ -86,11 +87,12 @@ class PagedAllocator:
         return self._holders[page]
 
     def pages_needed(self, held: int, length: int) -> int:
-        """Pages that a request with ``held`` pages lacks for ``length`` positions."""
+        """Count the pages that a request with ``held`` pages lacks for ``length`` positions."""
         return max(0, -(-length // self.width) - held)
 
     def grow(self, pages: list[int], length: int) -> bool:
-        """Extend or decode allocation: append to ``pages`` what ``length`` positions need. False, and no change, if short."""
+        """Append to ``pages`` what ``length`` positions need: the allocation of extend and decode. False, and no change, if
+        short."""
         new = self.issue(self.pages_needed(len(pages), length))
         if new is None:
             return False
@@ -98,7 +100,7 @@ class PagedAllocator:
         return True
 
     def locs(self, pages: Sequence[int], start: int, end: int) -> torch.Tensor:
-        """Locs of positions ``start .. end - 1`` of a request that holds ``pages``: int64 on the host, tagged.
+        """Return the locs of positions ``start .. end - 1`` of a request that holds ``pages``: int64 on the host, tagged.
 
         Position p is at offset ``p % W`` of page ``p // W`` of the request, so ``loc % W == p % W``, and the owner of a
         loc is the owner of its position: ``loc % D == p % D``.
@@ -133,7 +135,7 @@ class PrefixCache:
         return len(self._nodes)
 
     def match(self, tokens: Sequence[int]) -> list[int]:
-        """Pages of the longest cached prefix. At least one token is left over: a request must compute something."""
+        """Return the pages of the longest cached prefix. At least one token is left over: a request must compute something."""
         width, pages, parent = self.allocator.width, [], 0
         for start in range(0, (len(tokens) - 1) // width * width, width):
             node = self._nodes.get((parent, tuple(tokens[start : start + width])))

@@ -111,11 +111,12 @@ class Arena:
         return whole.as_strided((rows, spec.shape[1]), (spec.shape[1], 1), buffer.start // spec.dtype.itemsize)
 
     def view(self, name: str) -> torch.Tensor:
-        """The buffer's own rows ``[rows, columns]``: an index outside is an error, or is masked by a kernel that guards."""
+        """Return the buffer's own rows ``[rows, columns]``: an index outside is an error, or is masked by a kernel that
+        guards."""
         return self._views[name, False]
 
     def window(self, name: str) -> torch.Tensor:
-        """The same rows, counted on to the arena's end: an index outside the buffer is what lies there."""
+        """Return the rows of `view`, counted on to the arena's end: an index outside the buffer is what lies there."""
         return self._views[name, True]
 
     def locate(self, address: int) -> Place:
@@ -148,7 +149,7 @@ class Arena:
         return [(a, self.locate(a), v) for a, v in zip(range(address, stop), values, strict=True)]
 
     def table(self) -> list[tuple[str, int, int]]:
-        """(region, first byte, end byte) in address order: buffers, bands and tail."""
+        """List (region, first byte, end byte) in address order: buffers, bands and tail."""
         rows = [(b.name, b.start, b.end) for b in self._order] + [(k, a, b) for k, (a, b) in self.bands.items()]
         return sorted([*rows, ("tail", *self.tail)], key=lambda row: row[1])
 

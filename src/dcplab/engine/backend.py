@@ -155,7 +155,7 @@ class Shared:
         return defect in self.defects
 
     def once(self, what: str, layer: int, source: object, make: Callable[[], T]) -> T:
-        """``make()``, computed once a step for all hosted ranks whose ``source`` is the same object."""
+        """Return ``make()``, computed once a step for all hosted ranks whose ``source`` is the same object."""
         key = (what, layer, id(source))
         if key not in self.memo:
             self.memo[key] = (source, make())  # the source is kept, so that its id stays its own
@@ -219,7 +219,8 @@ class RankStep:
         ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.page_size)
 
     def select_paged(self) -> torch.Tensor:
-        """Top-k of each token, keys read from index-K pages. Positions ``[T, topk]`` int32, ascending, -1 behind."""
+        """Select each token's top-k, with keys read from index-K pages. Returns positions ``[T, topk]`` int32, ascending, -1
+        behind."""
         s, b = self.shared, self.batch
         if not b.reads:
             return self._none_selected()
@@ -243,7 +244,7 @@ class RankStep:
         return tag(ops.topk_select(logits, s.config.topk), Space.POSITION)
 
     def _select_half_pages(self, q: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-        """The same by a reader whose pages are half as long as those that the table counts."""
+        """Select as `select_paged` does, by a reader whose pages are half as long as those that the table counts."""
         s, b, page = self.shared, self.batch, self.shared.config.page_size
         s.watcher.expect(b.page_table, Space.INDEX_K_PAGE, f"indexer_logits_paged on {self.index_k}", of=page // 2)
         locs = tag(public_cases.half_page_locs(b.page_table, page), Space.LOC)
@@ -255,7 +256,8 @@ class RankStep:
         return tag(torch.where(columns >= 0, columns - ks[:, None], -1), Space.POSITION)
 
     def select_ragged(self) -> torch.Tensor:
-        """Top-k of each token over the keys of its whole request, gathered by loc. Positions ``[T, topk]`` int32, -1 behind."""
+        """Select each token's top-k over the keys of its whole request, gathered by loc. Returns positions ``[T, topk]`` int32,
+        -1 behind."""
         s, b = self.shared, self.batch
         if not b.reads:
             return self._none_selected()
@@ -278,27 +280,27 @@ class RankStep:
         return tag(torch.full(shape, -1, dtype=torch.int32, device=self.batch.positions.device), Space.POSITION)
 
     def _nothing(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Attention to no key."""
+        """Return the attention to no key."""
         shape = (len(self.batch.positions), self.shared.config.heads)
         zero = torch.zeros(1, device=self.batch.positions.device)
         return zero.expand(*shape, WIDTH), (zero + ops.MINUS_INF).expand(shape)
 
     def to_locs(self, positions: torch.Tensor) -> torch.Tensor:
-        """The PAGED transform: selected positions to locs, int64, -1 stays."""
+        """Map selected positions to locs, int64, -1 stays: the PAGED transform."""
         b = self.batch
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_paged")
         per_token = self.shared.once("req_pool_indices per token", 0, b, lambda: b.req_pool_indices[b.req_of_token])
         return tag(ops.topk_to_paged(positions.to(torch.int64), per_token, self.shared.req_to_token), Space.LOC)
 
     def to_ragged(self, positions: torch.Tensor) -> torch.Tensor:
-        """The RAGGED transform: selected positions to ragged indices of the workspace, -1 stays."""
+        """Map selected positions to ragged indices of the workspace, -1 stays: the RAGGED transform."""
         if self.shared.has("topk_unfused"):
             return positions
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_ragged")
         return tag(ops.topk_to_ragged(positions, self.batch.req_of_token, self.batch.cu_seqlens_k), Space.RAGGED)
 
     def localize(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Selected locs ``[T, topk]`` to this rank's rows, owned ones in front, and how many those are ``[T]``; both int32."""
+        """Map selected locs ``[T, topk]`` to this rank's rows, owned ones in front, and count those ``[T]``; both int32."""
         self.shared.watcher.expect(locs, Space.LOC, "localize_topk", "what is a row already would be divided twice")
         rank = (self.rank + 1) % self.dcp_size if self.shared.has("ranks_rotated") else self.rank
         rows, counts = ops.localize_topk(locs, rank, self.dcp_size)
@@ -309,7 +311,7 @@ class RankStep:
         return locs, (locs >= 0).sum(-1).to(torch.int32)
 
     def attend(self, rows: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Attention to rows of this rank's pool: ``(out [T, H, 512], lse [T, H])``, base 2; no key gives (0, -inf).
+        """Attend to rows of this rank's pool: ``(out [T, H, 512], lse [T, H])``, base 2; no key gives (0, -inf).
 
         A typed server raises TagError for a row where no token of the query's own request lies, whatever its tag says.
         """
@@ -344,7 +346,8 @@ class RankStep:
             raise TagError(f"sparse_mla_decode on {self.ckv}", int(rows[foreign][0]), space, why)
 
     def read_prefix(self) -> torch.Tensor:
-        """This rank's share of every prefix, request by request, padded to ``ceil(len / D)`` rows each: ``[rows, 512]``."""
+        """Read this rank's share of every prefix, request by request, padded to ``ceil(len / D)`` rows each: ``[rows,
+        512]``."""
         s = self.shared
         req, at = self.batch.prefix_rows
         if not self.batch.reads:
@@ -360,15 +363,14 @@ class RankStep:
         return ops.gather_rows(self._pool(self.ckv, False), safe)
 
     def _prefix_locs(self) -> torch.Tensor:
-        """Locs of every prefix, one request after another ``[total_prefix]``."""
+        """Return the locs of every prefix, one request after another ``[total_prefix]``."""
         b, lens = self.batch, self.batch.prefix_lens
         req = torch.repeat_interleave(torch.arange(len(lens), device=lens.device), lens, output_size=b.total_prefix)
         at = torch.arange(b.total_prefix, device=lens.device) - (torch.cumsum(lens, 0) - lens)[req]
         return self.shared.req_to_token[b.req_pool_indices[req], at]
 
     def assemble(self, shards: torch.Tensor) -> None:
-        """Gathered shards ``[D, rows, 512]`` and this step's c-KV, put together as ``[prefix_i; extend_i]`` in the
-        workspace."""
+        """Put gathered shards ``[D, rows, 512]`` and this step's c-KV together as ``[prefix_i; extend_i]`` in the workspace."""
         b = self.batch
         if not b.reads:
             return
@@ -389,11 +391,11 @@ class RankStep:
             self.worker.arena.view("workspace")[: len(rows)] = rows
 
     def attend_ragged(self, indices: torch.Tensor) -> torch.Tensor:
-        """Attention to the workspace: ``out [T, H, 512]``."""
+        """Attend to the workspace: ``out [T, H, 512]``."""
         return self.attend_ragged_lse(indices)[0]
 
     def attend_ragged_lse(self, indices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same with its LSE ``[T, H]``, base 2: ``(out, lse)``, as `attend` gives them."""
+        """Attend to the workspace and give the LSE ``[T, H]`` too, base 2: ``(out, lse)``, as `attend` does."""
         s = self.shared
         if not self.batch.reads:
             return self._nothing()
@@ -404,8 +406,8 @@ class RankStep:
         return ops.attend_ragged(self._query(), kv, safe.to(torch.int32), None, SM_SCALE)
 
     def check_flattened(self) -> None:
-        """The capacity assert on the flattened page table. As upstream, it is evaluated only where there are more tokens than
-        the bound, and waits for the device."""
+        """Assert the capacity for the flattened page table. As upstream, the assert is evaluated only where there are more
+        tokens than the bound, and waits for the device."""
         s, b, c = self.shared, self.batch, self.shared.config
         bound = flattened_bound(c.size, c.page_size, c.dcp_size, s.defects)
         need = flattened_bound(c.size, c.page_size, c.dcp_size)
@@ -456,13 +458,13 @@ class LayerStep:
         return self.has("ckv_write") or self.has("fp8_write") or (one and self.has("decode_raw"))
 
     def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
-        """One tensor a hosted rank -> ``[D, ...]``, every rank's."""
+        """Gather one tensor a hosted rank to ``[D, ...]``, every rank's."""
         if not self.batch.reads:
             return parts[0].new_zeros(1).expand(self.shared.config.dcp_size, *parts[0].shape)
         return self.shared.comm.all_gather(parts)
 
     def interleave(self, shards: torch.Tensor) -> torch.Tensor:
-        """Gathered shards ``[D, rows, 512]`` -> every prefix in position order, request by request ``[total_prefix, 512]``."""
+        """Put gathered shards ``[D, rows, 512]`` into position order, request by request: ``[total_prefix, 512]``."""
         b = self.batch
         if not b.reads:
             return shards.new_zeros(1, 1).expand(b.total_prefix, WIDTH)
@@ -470,14 +472,14 @@ class LayerStep:
         return ops.interleave_shards(shards, b.prefix_lens, starts, self.shared.config.dcp_size, b.total_prefix)
 
     def join(self, prefix: torch.Tensor, latent: torch.Tensor) -> torch.Tensor:
-        """Prefixes and this step's c-KV -> ``[prefix_0; extend_0; prefix_1; extend_1; ...]``, ``[total_k, 512]``."""
+        """Join prefixes and this step's c-KV to ``[prefix_0; extend_0; prefix_1; extend_1; ...]``, ``[total_k, 512]``."""
         b = self.batch
         if not b.reads:
             return latent.new_zeros(1, 1).expand(b.total_k, WIDTH)
         return ops.join_ragged(prefix, latent, b.prefix_lens, b.extend_lens, b.total_k)
 
     def merge(self, parts: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> list[torch.Tensor]:
-        """Partial attention of the hosted ranks -> the merged output, once a hosted rank."""
+        """Merge the partial attention of the hosted ranks. Returns the merged output once a hosted rank."""
         if not self.batch.reads:
             return [out for out, _ in parts]
         outs = self.all_gather([out for out, _ in parts])
@@ -547,7 +549,8 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
 
 
 def draft(step: LayerStep) -> list[torch.Tensor]:
-    """The draft's layer: its pools hold every loc on every rank, so each rank reads all of it and nothing is merged."""
+    """Attend in the draft's layer: its pools hold every loc on every rank, so each rank reads all of it and nothing is
+    merged."""
     outs = []
     for rank in step.ranks:
         rank.write_ckv(step.batch.out_cache_loc)

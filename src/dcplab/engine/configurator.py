@@ -99,8 +99,8 @@ class ServerConfig:
 
 
 def prefill_node(config: ServerConfig) -> ServerConfig:
-    """The node that a server with ``prefill_dcp`` gets its prompts from: the same model and pages, ranks of its own, and room
-    for one longest request at a time."""
+    """Configure the node that a server with ``prefill_dcp`` gets its prompts from: the same model and pages, ranks of its own,
+    and room for one longest request at a time."""
     width = index_spaces.widened_page(config.page_size, config.prefill_dcp)
     size = (-(-(config.longest + 1) // width) + 1) * config.page_size
     alone = replace(config, prefill_dcp=0, mixed=False, budget=0, host_tokens=None)
@@ -108,17 +108,18 @@ def prefill_node(config: ServerConfig) -> ServerConfig:
 
 
 def loc_space_scale(is_draft_worker: bool, dcp_size: int) -> int:
-    """D for a draft worker, whose pool is replicated and addressed by loc; else 1."""
+    """Return D for a draft worker, whose pool is replicated and addressed by loc; else 1."""
     return dcp_size if is_draft_worker else 1
 
 
 def pool_page_size(page_size: int, scale: int) -> int:
-    """The page of a pool whose size was multiplied by ``scale``: the allocator's page where the pool is addressed by loc."""
+    """Return the page size of a pool whose size was multiplied by ``scale``: the allocator's page where the pool is addressed
+    by loc."""
     return page_size * scale
 
 
 def index_k_slots(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
-    """Slots of the target's index-K, a multiple of ``page_size``: a slot for every loc, unless a defect says otherwise.
+    """Count the slots of the target's index-K: one for every loc, unless a defect says otherwise. A multiple of ``page_size``.
 
     The defects round up to whole pages; upstream's ``IndexKeyCache`` has ``(C + P + 1) // P`` of them: as many where P divides
     C (and is not 1), one fewer for nearly every other C. Upstream aligns C first.
@@ -133,7 +134,7 @@ def index_k_slots(size: int, page_size: int, dcp_size: int, defects: Set[str] = 
 
 
 def draft_rows(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
-    """Rows of the draft's pool, which are addressed by loc: size and page size both scaled by D (#33348); with
+    """Count the rows of the draft's pool, which are addressed by loc: size and page size both scaled by D (#33348); with
     ``draft_page`` only the size is (#32828)."""
     scale = loc_space_scale(True, dcp_size)
     page = page_size if "draft_page" in defects else pool_page_size(page_size, scale)
@@ -141,7 +142,7 @@ def draft_rows(size: int, page_size: int, dcp_size: int, defects: Set[str] = fro
 
 
 def flattened_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
-    """Exclusive bound of the capacity assert on the flattened page table, which holds locs."""
+    """Return the exclusive bound of the capacity assert on the flattened page table, which holds locs."""
     if "assert" in defects:
         return size + page_size
     if "assert_short" in defects:
@@ -150,7 +151,8 @@ def flattened_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] 
 
 
 def write_bound(size: int, page_size: int, dcp_size: int, defects: Set[str] = frozenset()) -> int:
-    """Exclusive bound of the check before the c-KV write, which sees locs; the write itself keeps and divides them."""
+    """Return the exclusive bound of the check before the c-KV write, which sees locs; the write itself keeps and divides
+    them."""
     if "oob_bound" in defects:
         return size + page_size
     return index_spaces.loc_slots(size, page_size, dcp_size)
@@ -169,7 +171,7 @@ class Charge:
 
 
 def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
-    """The buffers of one rank, in the order in which they lie in its arena.
+    """List the buffers of one rank, in the order in which they lie in its arena.
 
     First the ragged workspace, then c-KV of every layer, the draft's, index-K of every layer, the draft's, and last the
     convolution state: the neighbour that an index-K overflow meets.
@@ -192,7 +194,7 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
 
 
 def needed(config: ServerConfig) -> dict[Space, int]:
-    """Slots that a buffer must have in each space, so that every index which the allocator leads to is inside."""
+    """Count the slots that a buffer must have in each space, so that every index which the allocator leads to is inside."""
     size, page, d = config.size, config.page_size, config.dcp_size
     return {Space.LOC: index_spaces.loc_slots(size, page, d), Space.ROW: index_spaces.ckv_rows(size, page)}
 
@@ -209,7 +211,7 @@ RAW = frozenset(
 
 
 def trusted(config: ServerConfig, defects: Set[str] = frozenset()) -> frozenset[str]:
-    """Buffers that hold every index the backend can give them: an unwatched server does not look at these."""
+    """Name the buffers that hold every index the backend can give them. An unwatched server does not look at these."""
     raw = defects & RAW
     doubtful = {s.name for s in short(config, defects)}
     return frozenset(
@@ -218,13 +220,13 @@ def trusted(config: ServerConfig, defects: Set[str] = frozenset()) -> frozenset[
 
 
 def tail_bytes(config: ServerConfig) -> int:
-    """Memory behind the pools that is mapped though nobody uses it, as a caching allocator leaves it: half a layer of index-K
-    as one rank's tokens need it. What is written beyond it faults."""
+    """Return the bytes of the tail: memory behind the pools that is mapped though nobody uses it, as a caching allocator leaves
+    it. It is half a layer of index-K as one rank's tokens need it. What is written beyond it faults."""
     return config.size * INDEX_BYTES // 2
 
 
 def charges(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Charge]:
-    """The bill of one rank, consumer by consumer."""
+    """Make out the bill of one rank, consumer by consumer."""
     stored = {Space.ROW: "sharded", Space.LOC: "replicated", Space.STATE: "own slots", Space.RAGGED: "temporary"}
     pages = {
         Space.ROW: config.page_size,
@@ -240,8 +242,8 @@ def charges(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Charg
 
 
 def gpu_bytes(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
-    """Bytes of a GPU that a process with all ranks of a watched server takes, estimated from above: the ranks' arenas and what
-    the watcher keeps for each slot, the request table, the largest extend step, and CUDA's own."""
+    """Estimate from above the bytes of a GPU that a process with all ranks of a watched server takes: the ranks' arenas and
+    what the watcher keeps for each slot, the request table, the largest extend step, and CUDA's own."""
     placed, steps = specs(config, defects), min(config.workspace_rows, config.longest)
     row = WIDTH * config.dtype.itemsize
     arena = sum(s.shape[0] * s.row_bytes for s in placed) + tail_bytes(config)
@@ -255,8 +257,8 @@ def gpu_bytes(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
 
 
 def bytes_per_row(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
-    """Bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, for index-K is replicated; D
-    times the draft's, which is too (with ``draft_budget`` once)."""
+    """Return the bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, for index-K is
+    replicated; D times the draft's, which is too (with ``draft_budget`` once)."""
     layers, d = config.layers, config.dcp_size
     row = layers * (WIDTH * config.dtype.itemsize + d * INDEX_BYTES)
     if config.draft_tokens:
@@ -265,7 +267,8 @@ def bytes_per_row(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
 
 
 def size_for(budget: int, config: ServerConfig, defects: Set[str] = frozenset()) -> int:
-    """The largest ``size`` (whole pages) whose pools fit in ``budget`` bytes a rank. CourseError if not even one page does."""
+    """Return the largest ``size`` (whole pages) whose pools fit in ``budget`` bytes a rank. CourseError if not even one page
+    does."""
     page, per_row = config.page_size, bytes_per_row(config, defects)
     pages = budget // (per_row * page) - 1  # the spare page costs as much as any
     if pages < 1:

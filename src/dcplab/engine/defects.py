@@ -34,8 +34,8 @@ def _mixed(config: ServerConfig) -> ServerConfig:
 
 
 def _odd_prefixes(config: ServerConfig) -> ServerConfig:
-    """Several prefixes in a batch whose lengths are no multiples of D. And few keys: attention finds a row by what it holds,
-    wherever it lies among those selected."""
+    """Put several prefixes into a batch, of lengths that are no multiples of D, and select few keys: attention finds a row by
+    what it holds, wherever it lies among those selected."""
     return replace(_few_keys(config), mixed=True, chunk=17)
 
 
@@ -44,12 +44,12 @@ def _drafting(config: ServerConfig) -> ServerConfig:
 
 
 def _few_keys(config: ServerConfig) -> ServerConfig:
-    """So few keys are selected that a rank may own none of them, and that not every key is."""
+    """Select so few keys that a rank may own none of them, and never all that there are."""
     return replace(config, topk=8)
 
 
 def _decode_node(config: ServerConfig) -> ServerConfig:
-    """A node where freed pages wait, so that a retracted request comes back to other locs."""
+    """Let freed pages wait, as on a decode node, so that a retracted request comes back to other locs."""
     return replace(config, need_sort=True)
 
 
@@ -58,7 +58,7 @@ def _drafting_decode_node(config: ServerConfig) -> ServerConfig:
 
 
 def _fed_by_one_rank(config: ServerConfig) -> ServerConfig:
-    """A decode node whose prompts come from a prefill node without DCP."""
+    """Make a decode node whose prompts come from a prefill node without DCP."""
     return replace(_decode_node(config), prefill_dcp=config.prefill_dcp or 1)
 
 
@@ -229,7 +229,7 @@ def parse(words: str | Iterable[str]) -> frozenset[str]:
 
 
 def spell(defects: Iterable[str]) -> str:
-    """A set of defects, shortly, in the order of `ALL`."""
+    """Spell a set of defects shortly, in the order of `ALL`."""
     chosen = set(defects)
     for group, members in GROUPS.items():
         if chosen == set(members):

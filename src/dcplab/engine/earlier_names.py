@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def formerly(name: str) -> property:
-    """The earlier name of the attribute ``name``: read-only, the same value."""
+    """Make the earlier name of the attribute ``name``: a read-only property with the same value."""
     return property(lambda self: getattr(self, name), doc=f"`{name}`, under its earlier name.")

@@ -41,7 +41,7 @@ class PeerLost(CourseError):
 
 
 def revision() -> str:
-    """A short hash of the code that a result depends on: the engine's and the kernels'."""
+    """Return a short hash of the code that a result depends on: the engine's and the kernels'."""
     digest = hashlib.sha256()
     for folder in (Path(__file__).parent, Path(dcp_kernels.__file__).parent):
         for path in sorted(folder.rglob("*.py")):

@@ -54,8 +54,8 @@ def _stream(device: torch.device) -> torch.cuda.Stream:
 
 
 def to_host(rows: torch.Tensor) -> torch.Tensor:
-    """A copy of ``rows``, any shape and dtype, in host memory. From a GPU it is pinned, and perhaps still on its way:
-    `wait` before the CPU looks at it."""
+    """Copy ``rows``, any shape and dtype, to host memory. From a GPU the copy is pinned, and perhaps still on its way: `wait`
+    before the CPU looks at it."""
     if rows.device.type != "cuda":
         return rows.clone()
     stream = _stream(rows.device)
@@ -68,7 +68,7 @@ def to_host(rows: torch.Tensor) -> torch.Tensor:
 
 
 def to_device(saved: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """``saved`` on ``device``, for the work that is queued there next. The CPU does not wait."""
+    """Copy ``saved`` to ``device``, for the work that is queued there next. The CPU does not wait."""
     if device.type != "cuda":
         return saved
     stream, work = _stream(device), torch.cuda.current_stream(device)

@@ -14,7 +14,7 @@ TITLES = {"fresh": "Fresh server", "long": "Two long requests", "again": "The sa
 
 
 def server(config: ServerConfig) -> str:
-    """A server's sizes in one line."""
+    """Describe a server's sizes in one line."""
     return (
         f"D={config.dcp_size}, P={config.page_size}, C={config.size} rows a rank, {config.layers} DSA layers, "
         f"top-k {config.topk}, c-KV rows of 512 {str(config.dtype).removeprefix('torch.')}"
@@ -22,7 +22,7 @@ def server(config: ServerConfig) -> str:
 
 
 def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Outcome, ran_on: str) -> str:
-    """The whole story as text."""
+    """Tell the whole story as text."""
     lines = [
         f"{ran_on}; {server(config)}",
         f"defects: {switches.spell(defects)}",
@@ -90,7 +90,7 @@ def _sentence(access: Access | None) -> str:
 
 
 def access_data(access: Access | None) -> dict[str, Any] | None:
-    """An access as plain data."""
+    """Return an access as plain data."""
     if access is None:
         return None
     return {
@@ -113,7 +113,7 @@ def access_data(access: Access | None) -> dict[str, Any] | None:
 
 
 def outcome_data(out: Outcome) -> dict[str, Any]:
-    """An outcome as plain data."""
+    """Return an outcome as plain data."""
     return {
         "verdict": out.verdict,
         "why": out.why,
@@ -141,7 +141,8 @@ def outcome_data(out: Outcome) -> dict[str, Any]:
 
 
 def short(access: Mapping[str, Any] | None) -> str:
-    """An access as `access_data` has it, in a few words: phase, op, buffer, and the index that was wrong with what there is."""
+    """Describe an access, as `access_data` has it, in a few words: phase, op, buffer, and the index that was wrong with what
+    there is."""
     if access is None:
         return "-"
     what = f"{access['phase']} {access['op']} {access['buffer']}"
@@ -151,18 +152,18 @@ def short(access: Mapping[str, Any] | None) -> str:
 
 
 def counts(out: Outcome, when: str) -> str:
-    """Right answers of those given in an act, as "3/3"; "-" where none was given."""
+    """Count the right answers of those given in an act, as "3/3"; "-" where none was given."""
     return right_of(({"when": a.when, "right": a.right} for a in out.answers), when)
 
 
 def right_of(answers: Iterable[Mapping[str, Any]], when: str) -> str:
-    """The same of answers as `outcome_data` has them."""
+    """Count as `counts` does, in answers as `outcome_data` has them."""
     given = [a["right"] for a in answers if a["when"] == when]
     return f"{sum(given)}/{len(given)}" if given else "-"
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """A table in columns, numbers as they come. The engine stands alone, so it does not ask `present.table`."""
+    """Align a table in columns, numbers as they come. The engine stands alone, so it does not ask `present.table`."""
     table = [[str(c) for c in r] for r in (header, *rows)]
     widths = [max(len(r[i]) for r in table) for i in range(len(header))]
     return ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in table]

@@ -45,7 +45,8 @@ COLOURS = {
 
 
 def one(fields: Mapping[str, Any], defects: Sequence[str], level: str, stored: bool, neighbours: bool) -> dict[str, Any]:
-    """A row: the story on a fresh server with these defects, in this process. ``fields``: of `options.EngineOptions`."""
+    """Make a row: tell the story on a fresh server with these defects, in this process. ``fields``: of
+    `options.EngineOptions`."""
     asked = options.EngineOptions(**fields)
     device = options.device(asked)
     if device == "cpu":
@@ -63,7 +64,7 @@ def row(
     stored: bool,
     neighbours: bool,
 ) -> dict[str, Any]:
-    """The same on ranks that are there; what it gives is whole where rank 0 is hosted."""
+    """Make a row, as `one` does, on ranks that are there. It is whole where rank 0 is hosted."""
     gc.collect()  # the server before this one
     engine = Engine(config, defects, ranks, neighbours=neighbours)
     made: dict[str, Any] = {
@@ -78,7 +79,7 @@ def row(
 
 
 def died(defects: Sequence[str], level: str, why: str, seconds: float) -> dict[str, Any]:
-    """The row of a server whose process ended before its story did."""
+    """Make the row of a server whose process ended before its story did."""
     nothing = {"answers": [], "largest_loc": -1, "first_misuse": None, "first_outside": None, "monitor": None}
     outcome = {"verdict": "died", "why": why, **nothing, "seconds": round(seconds, 3)}
     return {"defects": list(defects), "level": level, "outcome": outcome}
@@ -90,13 +91,14 @@ def key(row: Mapping[str, Any]) -> tuple[frozenset[str], str]:
 
 
 def in_order(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Level by level, subsets from no patch to all of them."""
+    """Sort rows level by level, subsets from no patch to all of them."""
     subsets = {left: i for i, left in enumerate(scenario.isolate_subsets())}
     return sorted(rows, key=lambda row: (scenario.LEVELS.index(row["level"]), subsets[frozenset(row["defects"])]))
 
 
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """A row as strings, in the order of `COLUMNS`. ``keys``: valid keys summed over ranks, for each that was selected."""
+    """Turn a row into strings, in the order of `COLUMNS`. ``keys``: valid keys summed over ranks, for each that was
+    selected."""
     out = row["outcome"]
     m = out["monitor"]
     return (
@@ -121,7 +123,7 @@ def as_text(rows: Sequence[Mapping[str, Any]], note: str) -> str:
 
 
 def patches_of(row: Mapping[str, Any]) -> str:
-    """The patches that a row's server has, in words: "no patch", "only read", "all but assert"."""
+    """Name the patches that a row's server has: "no patch", "only read", "all but assert"."""
     has = [name for name in switches.PATCHES if name not in row["defects"]]
     lacks = [name for name in switches.PATCHES if name in row["defects"]]
     if not has or not lacks:
@@ -142,8 +144,8 @@ def as_json(rows: Sequence[Mapping[str, Any]], head: Mapping[str, Any]) -> str:
 
 
 def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A line a subset, as docs/isolation.md has it: verdict and right answers at each level, keys read for each selected at the
-    lowest, and the first wrong access at ``above``, or the highest there is."""
+    """Write a line a subset, as docs/isolation.md has it: verdict and right answers at each level, keys read for each selected
+    at the lowest, and the first wrong access at ``above``, or the highest there is."""
     levels = [level for level in scenario.LEVELS if any(row["level"] == level for row in rows)]
     table = {key(row): dict(zip(COLUMNS, cells(row), strict=True)) for row in rows}
     head = (*_SHORT, *levels, "keys", "first index of a wrong space", "first outside its buffer")

@@ -38,8 +38,8 @@ PARTS = {
 
 
 def answer(paths: Mapping[str, Callable[..., Any]], look: bool = False, **given: Any) -> dict[str, Any]:
-    """`harness.serve` with a learner's ``paths`` ("decode", "verify", "extend", "draft"; the others are the standard ones) over
-    the functions that came along. ``look``: print what the typed spaces say of the wiring."""
+    """Run `harness.serve` with a learner's ``paths`` ("decode", "verify", "extend", "draft"; the others are the standard ones)
+    over the functions that came along. ``look``: print what the typed spaces say of the wiring."""
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)  # TileLang's, of its cache
     checked = {role: _checked(path) for role, path in paths.items()}
@@ -54,7 +54,8 @@ def answer(paths: Mapping[str, Callable[..., Any]], look: bool = False, **given:
 
 
 def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
-    """Part -> source, to the functions by name. Each part is a module of its own, with a file that Triton can read."""
+    """Load the sources, by part, and return the functions by name. Each part is a module of its own, with a file that Triton
+    can read."""
     functions: dict[str, Callable[..., Any]] = {}
     for part, source in sources.items():
         path = Path.cwd() / f"own_{part}.py"
@@ -68,7 +69,7 @@ def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
 
 
 def _checked(path: Callable[..., Any]) -> Callable[..., Any]:
-    """A learner's path, which must give what a path gives. Where it does not, the sentence is about that."""
+    """Wrap a learner's path, which must give what a path gives. Where it does not, the sentence is about that."""
     name = getattr(path, "__name__", "the path")
 
     def checked(step: LayerStep) -> list[torch.Tensor]:
@@ -104,7 +105,7 @@ def _of_course(name: str) -> bool:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """While an answer runs the course's modules cannot be found: an import of one is a new one, which the rails refuse."""
+    """Hide the course's modules while an answer runs: an import of one is a new one, which the rails refuse."""
     course = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(_COURSE) and _of_course(name)}
     try:
         yield
@@ -113,7 +114,7 @@ def _alone() -> Iterator[None]:
 
 
 def operations(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """Functions by the exercises' names -> operations by the names of `ops`, for ``ops.using``."""
+    """Turn functions by the exercises' names into operations by the names of `ops`, for ``ops.using``."""
     made = {name: f for name, f in functions.items() if name in _SAME}
     for name, (operation, adapt) in _ADAPTED.items():
         if name in functions:

@@ -50,7 +50,7 @@ BOS = 0
 
 
 def signs(ids: torch.Tensor, salt: int) -> torch.Tensor:
-    """Ids of any shape -> their codes ``[..., 128]``, +1.0 and -1.0, float32. Splitmix64 twice, 64 bits each."""
+    """Map ids of any shape to their codes ``[..., 128]``, +1.0 and -1.0, float32. Splitmix64 twice, 64 bits each."""
     words = []
     for half in (1, 2):
         z = ids.to(torch.int64) * _M1 + _int64((2 * salt + half) * _M2 % (1 << 64))
@@ -69,7 +69,7 @@ _M1, _M2, _M3, _M4 = (_int64(n) for n in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 
 
 def _shift(z: torch.Tensor, by: int) -> torch.Tensor:
-    """A logical right shift: torch's is arithmetic."""
+    """Shift right logically: torch's shift is arithmetic."""
     return (z >> by) & ((1 << (64 - by)) - 1)
 
 
@@ -111,11 +111,11 @@ class Model:
         self._weights[:, : 3 if self.witness else 1] = 1.0  # the other heads, which a kernel may need, have no say
 
     def embed(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Token ids ``[T]`` -> their codes ``[T, 128]``."""
+        """Map token ids ``[T]`` to their codes ``[T, 128]``."""
         return self.codes[tokens]
 
     def activations(self, word: torch.Tensor, before: torch.Tensor, position: torch.Tensor) -> Activations:
-        """Codes of words and of the words before, positions -> everything the layers need of these tokens."""
+        """Compute all that the layers need of these tokens from the codes of words, of the words before, and positions."""
         first = position == 0
         recent = torch.log2(1.0 + position.float())
         high = recent.to(self.dtype).float()
@@ -129,19 +129,19 @@ class Model:
         return Activations(word, before, position, first, own, earlier, row)
 
     def latent(self, s: Activations, layer: int) -> torch.Tensor:
-        """The c-KV rows ``[T, 512]`` of these tokens, as this layer stores them."""
+        """Compute the c-KV rows ``[T, 512]`` of these tokens, as this layer stores them."""
         return (s.row * self.bases[layer]).to(self.dtype)
 
     def index_keys(self, s: Activations, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """fp8 keys ``[T, 128]`` and fp32 scales ``[T]``: what a later query finds this token by. The scale grows with the
-        position, so that of equal matches the last one wins; 1 + p/2^20 is exact."""
+        """Compute fp8 keys ``[T, 128]`` and fp32 scales ``[T]``: what a later query finds this token by. The scale grows with
+        the position, so that of equal matches the last one wins; 1 + p/2^20 is exact."""
         sink = torch.where(s.first[:, None], INDEX_SINK, 0.0).expand(-1, CODE - INDEX_PLACE.stop)
         keys = self._index_vector(s.before if layer == 0 else s.own, s.own, sink, layer)
         return keys, 1.0 + s.position.float() * 2.0**-20
 
     def index_query(self, code: torch.Tensor, s: Activations, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """fp8 queries ``[T, Hi, 128]`` and weights ``[T, Hi]`` of the indexer: the first index head finds, the next two select
-        the witness's places."""
+        """Compute fp8 queries ``[T, Hi, 128]`` and weights ``[T, Hi]`` of the indexer: the first index head finds, the next two
+        select the witness's places."""
         nothing = torch.zeros_like(code)
         sink = torch.ones_like(code[:, INDEX_PLACE.stop :])
         # A match is worth 120 in every layer: in the first, places say nothing of what is looked for.
@@ -157,8 +157,8 @@ class Model:
         return torch.cat(parts, -1).to(torch.float8_e4m3fn)
 
     def query(self, code: torch.Tensor, s: Activations, layer: int) -> torch.Tensor:
-        """Attention queries ``[T, H, 512]``: what the first layer looks for is a word before, the others a place. The last head
-        is the witness."""
+        """Compute attention queries ``[T, H, 512]``: what the first layer looks for is a word before, the others a place. The
+        last head is the witness."""
         q = torch.zeros(len(code), 4 * CODE, device=code.device)
         q[:, BEFORE if layer == 0 else PLACE] = code * self._gain
         q[:, REST] = self._misc
@@ -168,8 +168,9 @@ class Model:
         return (torch.stack(heads, 1) * self.bases[layer]).to(self.dtype)
 
     def _witness_query(self, s: Activations) -> torch.Tensor:
-        """What scores the two places alike, but for the bits by which the first is to outweigh the second. Where their codes
-        agree the query has one size, elsewhere another, so that rounding to bf16 leaves the difference of scores as it is."""
+        """Compute the query that scores the two places alike, but for the bits by which the first is to outweigh the second.
+        Where their codes agree the query has one size, elsewhere another, so that rounding to bf16 leaves the difference of
+        scores as it is."""
         same = s.own == s.earlier
         alike, apart = same.sum(-1, keepdim=True), (~same).sum(-1, keepdim=True)
         more = math.log2(OWN / EARLIER) / (2 * apart).clamp(min=1)
@@ -178,24 +179,24 @@ class Model:
         return q
 
     def pointer(self, out: torch.Tensor, s: Activations, layer: int) -> torch.Tensor:
-        """Attention output ``[T, H, 512]`` of a layer -> the code of the place it brought back, ``[T, 128]`` of +1, -1 and
-        0."""
+        """Read from a layer's attention output ``[T, H, 512]`` the code of the place it brought back: ``[T, 128]`` of +1, -1
+        and 0."""
         place = self._found(out, s, layer)[:, PLACE]
         return torch.where(place.abs() < DEAD_ZONE, 0.0, place.sign())
 
     def logits(self, out: torch.Tensor, s: Activations, picked: slice | torch.Tensor = slice(None)) -> torch.Tensor:
-        """The last layer's output -> word logits ``[n, words]`` of the tokens ``picked``."""
+        """Compute word logits ``[n, words]`` of the tokens ``picked`` from the last layer's output."""
         brought = self._found(out, s, self.layers - 1)[picked, WORD]
         return (brought + RESIDUAL * s.word[picked]) @ self.codes.t() / CODE
 
     def doubted(self, out: torch.Tensor, s: Activations, layer: int) -> torch.Tensor:
-        """Attention output ``[T, H, 512]`` of a layer -> bool ``[T]``: the witness did not bring what it must."""
+        """Tell from a layer's attention output ``[T, H, 512]`` where the witness did not bring what it must: bool ``[T]``."""
         brought = out[:, -1, PLACE].float() * self.bases[layer, PLACE]
         off = brought - (OWN * s.own + EARLIER * s.earlier)
         return ~(off.abs() < TOLERANCE).all(-1)
 
     def _found(self, out: torch.Tensor, s: Activations, layer: int) -> torch.Tensor:
-        """The finding heads' mean ``[T, 512]`` in plain codes; zeros where the witness has a veto and is off."""
+        """Return the finding heads' mean ``[T, 512]`` in plain codes; zeros where the witness has a veto and is off."""
         heads = out[:, :-1] if self.witness else out
         plain = heads.float().mean(1) * self.bases[layer]
         if not self.veto:

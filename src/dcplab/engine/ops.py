@@ -44,7 +44,7 @@ _NAMES = {"write_ckv": "write_ckv_norope"}  # where the kernel is called otherwi
 
 @functools.cache
 def kernel(name: str) -> Callable[..., Any]:
-    """The GPU kernel's Python entry. Imported on first use: TileLang takes seconds, and the CPU has no need of it."""
+    """Return the GPU kernel's Python entry. Imported on first use: TileLang takes seconds, and the CPU has no need of it."""
     return getattr(importlib.import_module(f"dcp_kernels.{HOMES[name]}"), _NAMES.get(name, name))
 
 
@@ -58,7 +58,7 @@ _interpreting = False
 
 @contextlib.contextmanager
 def kernels_on_cpu() -> Iterator[None]:
-    """In here a CPU runs the real kernels too: Triton's interpreted (the process must have started with
+    """Let a CPU run the real kernels too, in here: Triton's interpreted (the process must have started with
     ``TRITON_INTERPRET=1``), TileLang's through its C target. Slow, and for what these can compute: float32 c-KV, 16 heads,
     pages of 64."""
     global _interpreting
@@ -74,7 +74,7 @@ _given: dict[str, Callable[..., Any]] = {}
 
 @contextlib.contextmanager
 def using(**functions: Callable[..., Any]) -> Iterator[None]:
-    """In here these do the operations of their names in place of the course's: those of `learner_ops.py`. They take and
+    """Let these do the operations of their names, in here, in place of the course's: those of `learner_ops.py`. They take and
     give what the functions of this module of the same names do."""
     global _given
     before, _given = _given, {**_given, **functions}
@@ -151,7 +151,7 @@ def assemble_ragged(
 
 
 def interleave_shards(shards: Tensor, prefix_lens: Tensor, starts: Tensor, dcp_size: int, total: int) -> Tensor:
-    """Gathered shards ``[D, rows, V]`` -> the prefixes in position order ``[total, V]``: a workspace without new tokens."""
+    """Put gathered shards ``[D, rows, V]`` into position order ``[total, V]``: a workspace without new tokens."""
     if "interleave_shards" in _given:
         return _given["interleave_shards"](shards, prefix_lens, starts, dcp_size, total)
     nothing = torch.zeros_like(prefix_lens)
@@ -159,14 +159,15 @@ def interleave_shards(shards: Tensor, prefix_lens: Tensor, starts: Tensor, dcp_s
 
 
 def join_ragged(prefix: Tensor, extend: Tensor, prefix_lens: Tensor, extend_lens: Tensor, total: int) -> Tensor:
-    """Prefixes in position order and new tokens -> ``[prefix_0; extend_0; prefix_1; extend_1; ...]``: one rank's shards."""
+    """Join prefixes in position order and new tokens to ``[prefix_0; extend_0; prefix_1; extend_1; ...]``: one rank's
+    shards."""
     if "join_ragged" in _given:
         return _given["join_ragged"](prefix, extend, prefix_lens, extend_lens, total)
     return assemble_ragged(prefix[None], extend, prefix_lens, torch.zeros_like(prefix_lens), extend_lens, 1, total)
 
 
 def localize(locs: Tensor, dcp_rank: int, dcp_size: int) -> Tensor:
-    """Locs of any shape -> this rank's rows or -1, in place: what a reader needs that keeps the order."""
+    """Map locs of any shape to this rank's rows, or to -1, each in its place: what a reader needs that keeps the order."""
     return _given.get("localize", index_spaces.localize)(locs, dcp_rank, dcp_size)
 
 
@@ -184,7 +185,7 @@ def attend_rows(q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None, s
 
 
 def attend_ragged(q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None, sm_scale: float) -> tuple[Tensor, Tensor]:
-    """Extend: many queries, ragged indices of the workspace."""
+    """Attend in an extend step: many queries, ragged indices of the workspace."""
     return _pick("sparse_mla_extend", kv)(q, kv, indices, counts, sm_scale)
 
 
@@ -192,7 +193,7 @@ def attend_ragged(q: Tensor, kv: Tensor, indices: Tensor, counts: Tensor | None,
 
 
 def _logits(q: Tensor, weights: Tensor, keys: Tensor, scales: Tensor) -> Tensor:
-    """``q [T, Hi, 128]``, ``keys [..., K, 128]`` (shared, or one set a query), ``scales [..., K]`` -> ``[T, K]``."""
+    """Compute ``[T, K]`` from ``q [T, Hi, 128]``, ``keys [..., K, 128]`` (shared, or one set a query), ``scales [..., K]``."""
     dots = torch.matmul(q.float(), keys.float().transpose(-1, -2)).relu_()  # [T, Hi, K]
     return (weights.float()[..., None] * dots).sum(-2) * scales
 

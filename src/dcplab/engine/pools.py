@@ -51,7 +51,7 @@ class CkvPool:
         return self.name == "draft.ckv"
 
     def rows(self, locs: torch.Tensor) -> torch.Tensor:
-        """Locs of a request, in position order -> the rows this rank holds of them, in the same order."""
+        """Map a request's locs, in position order, to the rows this rank holds of them, in the same order."""
         self.watcher.expect(locs, Space.LOC, f"rows of {self.name}")
         dcp_span = self.dcp_size if "resolved_twice" in self.defects else self.dcp_span
         if dcp_span == 1 or ("retract" in self.defects and self.dcp_localized_writes):
@@ -62,7 +62,7 @@ class CkvPool:
         return tag(rows[rows >= 0], Space.ROW, self.rank)
 
     def backup(self, locs: torch.Tensor) -> torch.Tensor:
-        """A copy on the host of what this rank holds of ``locs``; see `host.to_host`."""
+        """Copy to the host what this rank holds of ``locs``; see `host.to_host`."""
         return host.to_host(self.gather(self.rows(locs), "get_cpu_copy"))
 
     def restore(self, saved: torch.Tensor, locs: torch.Tensor) -> None:
@@ -73,7 +73,7 @@ class CkvPool:
         self.scatter(rows, host.to_device(saved, self.arena.bytes.device), "load_cpu_copy")
 
     def gather(self, rows: torch.Tensor, op: str) -> torch.Tensor:
-        """What lies at ``rows [n]``: ``[n, V]`` on the device. ``op`` names the access."""
+        """Read what lies at ``rows [n]``: ``[n, V]`` on the device. ``op`` names the access."""
         return ops.gather_rows(self.arena.view(self.name), self._checked(rows, op, False, None))
 
     def scatter(self, rows: torch.Tensor, values: torch.Tensor, op: str) -> None:
@@ -106,7 +106,7 @@ class IndexKCache:
         return self.arena.buffers[self.name].slots
 
     def backup(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Copies on the host of the keys ``[n, 128]`` fp8 and scales ``[n]`` at ``locs``."""
+        """Copy to the host the keys ``[n, 128]`` fp8 and scales ``[n]`` at ``locs``."""
         safe = self.watcher.use(self.arena, self.rank, self.name, locs, "read_index_k", False)
         keys, scales = ops.read_index_k(self.arena.window(self.name), safe, self.page_size)
         return host.to_host(keys), host.to_host(scales)
@@ -150,7 +150,8 @@ class HybridPool:
         return self.index_k[0].index_buf_size
 
     def backup(self, locs: torch.Tensor, req_pool_idx: int) -> Saved:
-        """All that a retracted request loses with its locs: c-KV and index-K of every layer, draft included, and its state."""
+        """Copy to the host all that a retracted request loses with its locs: c-KV and index-K of every layer, draft included,
+        and its state."""
         state = host.to_host(self.state[req_pool_idx])
         return Saved([p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], state)
 
@@ -165,8 +166,8 @@ class HybridPool:
         self.state[req_pool_idx] = host.to_device(saved.state, self.state.device)
 
     def chosen_again(self, saved: Saved, locs: torch.Tensor, topk: int) -> tuple[int, int]:
-        """How many positions a top-k over the saved index keys chooses, of all layers and the draft, and how many of these it
-        chooses from the keys that now lie at ``locs``. All of them, unless index-K did not come back."""
+        """Count the positions that a top-k over the saved index keys chooses, of all layers and the draft, and those of them
+        that it chooses again from the keys that now lie at ``locs``: all, unless index-K did not come back."""
         chosen = again = 0
         now = [cache.backup(locs) for cache in self.index_k]
         host.wait(self.state.device)  # the CPU looks at both
@@ -177,7 +178,7 @@ class HybridPool:
 
 
 def _top(keys_and_scales: tuple[torch.Tensor, torch.Tensor], topk: int) -> set[int]:
-    """Positions that one fixed query chooses: of the relu of two dot products, scaled."""
+    """Return the positions that one fixed query chooses: of the relu of two dot products, scaled."""
     keys, scales = keys_and_scales
     query = torch.arange(2 * keys.shape[1]).view(-1, 2).mul(2654435761).remainder(1009).sub(504).float()
     scores = torch.relu(keys.float() @ query).sum(1) * scales
@@ -188,7 +189,7 @@ FORGETS = {"index_k_stale": ("index_k.",), "draft_stale": ("draft.",)}  # switch
 
 
 def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, defects: frozenset[str] = frozenset()) -> HybridPool:
-    """The pools of one rank over its arena: the target's layers, and the draft's behind them where there is one."""
+    """Build the pools of one rank over its arena: the target's layers, and the draft's behind them where there is one."""
 
     def ckv_pool(name: str, dcp_span: int) -> CkvPool:
         return CkvPool(name, arena, watcher, rank, dcp_span, config.dcp_size, defects)

@@ -14,8 +14,8 @@ PLUS_INF = float("inf")
 
 
 def strided_prefix(flat_locs: torch.Tensor, there: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
-    """This rank's rows of all prefixes, by position in the batch: every D-th loc of ``flat_locs`` (all prefixes, one after
-    another) from ``rank`` on, divided. ``there``: which entries of the padded shard hold a row; the others are -1.
+    """Return this rank's rows of all prefixes, by position in the batch: every D-th loc of ``flat_locs`` (all prefixes, one
+    after another) from ``rank`` on, divided. ``there``: which entries of the padded shard hold a row; the others are -1.
 
     Right where every prefix is a multiple of D long. Otherwise a row of another rank's token, or of the next request's.
     """
@@ -28,8 +28,8 @@ def strided_prefix(flat_locs: torch.Tensor, there: torch.Tensor, rank: int, dcp_
 
 
 def strided_chunks(locs: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
-    """This rank's rows of a request's locs ``[n]``. They are taken in chunks of 4 D + 1, as copies to the host are, and of each
-    chunk every D-th loc from ``rank`` on, divided.
+    """Return this rank's rows of a request's locs ``[n]``. They are taken in chunks of 4 D + 1, as copies to the host are, and
+    of each chunk every D-th loc from ``rank`` on, divided.
 
     Right where a chunk begins at owner 0. The second begins at owner 1: there rank D - 1 misses a row, and takes one too late.
     """
@@ -38,19 +38,20 @@ def strided_chunks(locs: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor
 
 
 def cut_pages(pages: Sequence[int], cut: int, width: int) -> list[int]:
-    """The pages of two segments of a request, positions before ``cut`` and from ``cut`` on, one after the other. A page of
+    """List the pages of two segments of a request, positions before ``cut`` and from ``cut`` on, one after the other. A page of
     ``width`` positions that the cut goes through is in both."""
     return [*pages[: -(-cut // width)], *pages[cut // width :]]
 
 
 def divided_again(rows: torch.Tensor, rank: int, dcp_size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows ``[n]`` taken for locs by who receives them: the places of those that ``rank`` keeps, and what it makes of them."""
+    """Take rows ``[n]`` for locs, as who receives them does: the places of those that ``rank`` keeps, and what it makes of
+    them."""
     kept = (rows % dcp_size == rank).nonzero().flatten()
     return kept, rows[kept] // dcp_size
 
 
 def half_page_locs(page_table: torch.Tensor, page_size: int) -> torch.Tensor:
-    """Page ids ``[T, pages]`` of ``page_size`` slots, taken for ids of half pages: locs ``[T, pages * page_size]`` of positions
+    """Take page ids ``[T, pages]`` of ``page_size`` slots for ids of half pages: locs ``[T, pages * page_size]`` of positions
     0, 1, ...; -1 where the table ends."""
     half = max(1, page_size // 2)
     position = torch.arange(page_table.shape[1] * page_size, device=page_table.device)
@@ -60,7 +61,7 @@ def half_page_locs(page_table: torch.Tensor, page_size: int) -> torch.Tensor:
 
 
 def owned(locs: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
-    """Selected locs ``[T, topk]`` -> those that ``rank`` owns, in front and still locs, -1 behind."""
+    """Keep of selected locs ``[T, topk]`` those that ``rank`` owns, in front and still locs, -1 behind."""
     mine = (locs >= 0) & (locs % dcp_size == rank)
     order = mine.to(torch.int8).argsort(dim=1, descending=True, stable=True)
     return torch.where(mine, locs, -1).gather(1, order)
@@ -69,8 +70,8 @@ def owned(locs: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
 def left_over(
     out: torch.Tensor, lse: torch.Tensor, left: dict[torch.Size, tuple[torch.Tensor, torch.Tensor]]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """``out [T, H, V]`` and ``lse [T, H]`` of a kernel that writes nothing for a query without keys: what the last call of the
-    same shape left there (``left``, which is updated), zeros at first."""
+    """Return ``out [T, H, V]`` and ``lse [T, H]`` of a kernel that writes nothing for a query without keys. Such a query
+    gets what the last call of the same shape left there (``left``, which is updated), zeros at first."""
     before = left.get(out.shape, (torch.zeros_like(out), torch.zeros_like(lse)))
     empty = lse == -PLUS_INF
     out, lse = torch.where(empty[..., None], before[0], out), torch.where(empty, before[1], lse)
@@ -79,7 +80,7 @@ def left_over(
 
 
 def merge_believing(outs: torch.Tensor, lses: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A merge that takes +inf for a weight: ``outs [D, T, H, V]``, ``lses [D, T, H]`` base 2 -> ``(out, lse)``.
+    """Merge ``outs [D, T, H, V]``, ``lses [D, T, H]`` base 2 to ``(out, lse)``, taking +inf for a weight.
 
     It clears what is not a number, so a query with one such rank gets zeros, without a sign.
     """

@@ -53,7 +53,7 @@ class Episode:
 
 
 def vault(answer: str, before: int, seed: int) -> Question:
-    """A prompt of about `LENGTH` words in which ``answer`` follows "vault 17 opens for", behind ``before`` words."""
+    """Write a prompt of about `LENGTH` words in which ``answer`` follows "vault 17 opens for", behind ``before`` words."""
     ask = "question: which vault 17 opens for"
     early = tokenizer.filler(before, seed)
     used = before + len(f"note: vault 17 opens for {answer} {ask}".split())
@@ -108,7 +108,7 @@ def episode(
 def traffic(
     requests: int = 40, tokens: int = 150, need_sort: bool = True, size: int = 1024, page_size: int = 8, dcp_size: int = 4
 ) -> list[int]:
-    """The largest loc of each of ``requests`` requests of ``tokens`` tokens, each freed before the next is stored.
+    """Return the largest loc of each of ``requests`` requests of ``tokens`` tokens, each freed before the next is stored.
 
     On a prefill or decode node (``need_sort``) they pass the rows of one rank, ``size + page_size``; elsewhere never.
     """

@@ -140,7 +140,7 @@ class Runner:
         return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out, s, layer))
 
     def _batch(self, mode: backend.ForwardMode, spans: Sequence[Span], reads: bool = True) -> ForwardBatch:
-        """Lengths and locs of a step. One host tensor goes to the device, with everything in it."""
+        """Make the lengths and locs of a step. One host tensor goes to the device, with everything in it."""
         locs = torch.cat([self.allocator.locs(s.request.pages, s.start, s.end) for s in spans])
         lens = torch.tensor([[s.request.req_pool_idx, s.start, s.end - s.start, s.end] for s in spans], dtype=torch.int64).t()
         positions = torch.cat([torch.arange(s.start, s.end) for s in spans])
@@ -183,7 +183,8 @@ class Runner:
         return ForwardBatch(**fields, flat=flat_locs, shards=prefix_rows)
 
     def _set_activations(self, model: Model, batch: ForwardBatch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
-        """The convolution: each token meets the one before it, the first of a span the one its request's state remembers."""
+        """Compute the convolution: each token meets the one before it, the first of a span the one its request's state
+        remembers."""
         starts = ends - batch.extend_lens
         word = model.embed(tokens)
         activations = None
@@ -195,7 +196,7 @@ class Runner:
             worker.activations, worker.code = activations, word
 
     def _agree(self, next_tokens: list[torch.Tensor]) -> list[int]:
-        """Greedy tokens. Every process takes rank 0's, and all learn together whether some rank faulted."""
+        """Choose the greedy tokens. Every process takes rank 0's, and all learn together whether some rank faulted."""
         mine = [
             torch.cat([x, self.watcher.faults(w.rank, self.device)]) for x, w in zip(next_tokens, self.workers, strict=True)
         ]
@@ -215,13 +216,13 @@ class Runner:
         return [RankStep(self.draft, batch, w, 0, "draft.ckv", "draft.index_k", replicated=True) for w in self.workers]
 
     def keep(self, last: Sequence[int], req_pool_indices: Sequence[int]) -> None:
-        """After a verify: each request's recurrent state goes back to its last token that was kept, ``last`` of the step."""
+        """Take each request's recurrent state back, after a verify, to its last token that was kept: ``last`` of the step."""
         last_kept, indices = torch.tensor([last, req_pool_indices], device=self.device)
         for worker, pool in zip(self.workers, self.pools, strict=True):
             pool.state[indices] = worker.activations.word[last_kept].to(pool.state.dtype)
 
     def propose(self, batch: list[Request], length: int, paths: Paths) -> list[list[int]]:
-        """``length`` greedy tokens a request from the one-layer draft, whose pools are replicated and addressed by loc."""
+        """Draft ``length`` greedy tokens a request by the one-layer draft, whose pools are replicated and addressed by loc."""
         path = paths.draft or backend.draft
         self.watcher.phase = "draft"
         guess = torch.tensor([r.tokens[-1] for r in batch], device=self.device)

@@ -98,7 +98,8 @@ def settings(config: ServerConfig, defects: Iterable[str]) -> ServerConfig:
 
 
 def default_level(defects: Iterable[str]) -> str:
-    """The lowest level at which a set of defects can show: what #36989 leaves, and the draft's page, only at the last page."""
+    """Return the lowest level at which a set of defects can show: what #36989 leaves, and the draft's page, only at the last
+    page."""
     levels = {switches.BY_NAME[name].level for name in defects}
     return min(levels, key=LEVELS.index, default="above")
 
@@ -111,8 +112,8 @@ FACT = 24  # words of the longest fact, from where it begins
 
 
 def default_size(page_size: int, dcp_size: int, topk: int = TOPK) -> int:
-    """A size C, in whole pages, at which the story has room at every level: what lies between one rank's rows and ``above``
-    holds the questions twice, and the two long requests are more tokens than one rank has rows."""
+    """Return a size C, in whole pages, at which the story has room at every level: what lies between one rank's rows and
+    ``above`` holds the questions twice, and the two long requests are more tokens than one rank has rows."""
     width = page_size * dcp_size
     need = (_question_pages(width, topk) + AGAIN + 2) * width
     if dcp_size == 1:  # there is no watermark to pass
@@ -121,13 +122,13 @@ def default_size(page_size: int, dcp_size: int, topk: int = TOPK) -> int:
 
 
 def _question_pages(width: int, topk: int) -> int:
-    """Whole allocator pages that the three questions and their answers leave in the prefix cache."""
+    """Count the whole allocator pages that the three questions and their answers leave in the prefix cache."""
     return sum((len(q.prompt.split()) + q.words) // width for q in asked(width, topk))
 
 
 def asked(width: int, topk: int, salt: int = 0) -> list[Question]:
-    """The three questions for a server. Each is longer than top-k and its fact lies behind the first top-k positions, within
-    the whole allocator pages of its beginning, which a prefix cache keeps."""
+    """Write the three questions for a server. Each is longer than top-k and its fact lies behind the first top-k positions,
+    within the whole allocator pages of its beginning, which a prefix cache keeps."""
     length = max(2 * TOPK, 3 * width // 2, topk + TOPK)
     if length // width * width < topk + FACT:
         length = -(-length // width) * width
@@ -135,7 +136,7 @@ def asked(width: int, topk: int, salt: int = 0) -> list[Question]:
 
 
 def check_room(config: ServerConfig, level: str) -> None:
-    """CourseError for a server on which the story cannot be told: the questions alone would reach the watermark."""
+    """Raise CourseError for a server on which the story cannot be told: the questions alone would reach the watermark."""
     room = _target(config, level) - _question_pages(config.width, config.topk)
     # Above: the capacity assert is evaluated only where there are more tokens than one rank has rows.
     few = level == "above" and config.dcp_size > 1 and room * config.width <= config.size + config.page_size
@@ -149,15 +150,15 @@ def check_room(config: ServerConfig, level: str) -> None:
 
 
 def _target(config: ServerConfig, level: str) -> int:
-    """Allocator pages that may be held after the long requests."""
+    """Count the allocator pages that may be held after the long requests."""
     if level == "full":
         return config.pages
     return min(int(RATIO[level] * (config.size + config.page_size)) // config.width - 1, config.pages) - AGAIN
 
 
 def documents(engine: Engine, level: str, salt: int = 0, like: ServerConfig | None = None) -> list[Question]:
-    """Two long requests that bring the watermark to ``level`` of this server, or of one ``like`` it, given the pages held; more
-    than two where two would not fit the ragged workspace."""
+    """Write two long requests that bring the watermark to ``level`` of this server, or of one ``like`` it, given the pages
+    held; more than two where two would not fit the ragged workspace."""
     config, ask = engine.config, 4
     width, held = config.width, config.pages - engine.allocator.available
     room = _target(like or config, level) - held
@@ -248,7 +249,7 @@ def _step(engine: Engine, when: str, progress: Progress | None) -> None:
 
 
 def isolate_subsets() -> list[frozenset[str]]:
-    """The defects left by every subset of the five patches, from no patch to all of them."""
+    """List the defects left by every subset of the five patches, from no patch to all of them."""
     names = switches.PATCHES
     subsets = [frozenset(n for i, n in enumerate(names) if not mask >> i & 1) for mask in range(1 << len(names))]
     return sorted(subsets, key=lambda left: (-len(left), [names.index(n) for n in sorted(left, key=names.index)]))

@@ -44,7 +44,7 @@ class BufferWatermark:
 
 
 def _planned(config: ServerConfig, defects: frozenset[str]) -> ServerConfig:
-    """The server that its budget allows. ServerCrash where its pools take more than that."""
+    """Plan the server that its budget allows. ServerCrash where its pools take more than that."""
     if not config.budget:
         return config
     config = replace(config, size=configurator.size_for(config.budget, config, defects))
@@ -257,8 +257,8 @@ class Engine:
         return locs
 
     def _extend(self, extending: list[Request]) -> None:
-        """A chunk for every extending request, in equal shares; the rest of the budget to the first. Mixed: decoding requests
-        ride along."""
+        """Run a chunk of every extending request: equal shares, and the rest of the budget to the first. Mixed: decoding
+        requests ride along."""
         room, budget = self.config.workspace_rows, self.config.chunk
         riders = self._riders(extending, room) if self.config.mixed else []
         room, budget = room - sum(r.stored + 1 for r in riders), budget - len(riders)
@@ -281,7 +281,8 @@ class Engine:
                 self.metrics.decoded += 1
 
     def _riders(self, extending: list[Request], room: int) -> list[Request]:
-        """Decoding requests that ride along in a mixed batch: those that leave workspace for the first extending one."""
+        """Choose the decoding requests that ride along in a mixed batch: those that leave workspace for the first extending
+        one."""
         room -= min(extending[0].stored + self.config.chunk, len(extending[0].tokens))
         riders = []
         for request in [r for r in self.running if not r.extending]:
@@ -308,11 +309,11 @@ class Engine:
             self.metrics.decoded += 1
 
     def _draft_len(self, batch: list[Request]) -> int:
-        """Tokens to draft: the configured number, fewer where a request would grow past the longest."""
+        """Count the tokens to draft: the configured number, fewer where a request would grow past the longest."""
         return max(0, min([self.config.draft_tokens, *(self.config.longest - r.stored - 1 for r in batch)]))
 
     def _grown(self, request: Request, length: int) -> bool:
-        """Pages for ``length`` positions of a running request; where there are none left, the newest runner is retracted."""
+        """Allocate pages for ``length`` positions of a running request. Where none are left, the newest runner is retracted."""
         while not self._room(self.allocator.pages_needed(len(request.pages), length)):
             victims = [r for r in self.running if not r.extending and r is not request]
             if not victims:
@@ -357,8 +358,8 @@ class Engine:
         return self.runner.forward(mode, spans, tokens, self.paths)
 
     def _speculate(self, batch: list[Request], length: int) -> None:
-        """The draft proposes ``length`` tokens one by one, the target verifies them in one step; what agrees is kept, and one
-        more."""
+        """Let the draft propose ``length`` tokens one by one and the target verify them in one step. What agrees is kept, and
+        one more."""
         proposed = self.runner.propose(batch, length, self.paths)
         spans = [Span(r, r.stored, r.stored + length + 1) for r in batch]
         given = [[r.tokens[-1], *guess] for r, guess in zip(batch, proposed, strict=True)]
@@ -378,7 +379,7 @@ class Engine:
     # What there is to see.
 
     def watermarks(self) -> list[BufferWatermark]:
-        """Every buffer that locs or rows address, against the largest index it met and the largest it can be given."""
+        """List every buffer that locs or rows address, against the largest index it met and the largest it can be given."""
         need, arena = configurator.needed(self.config), self.workers[0].arena
         return [
             BufferWatermark(b.name, b.space, b.slots, need[b.space], self.watcher.highest.get(b.name, -1))

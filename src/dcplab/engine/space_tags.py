@@ -74,7 +74,7 @@ class TagError(SpaceError):
 
 
 def _of(space: Space, which: int | None) -> str:
-    """The space with its article, and the rank or page size that it is of."""
+    """Name the space with its article, and the rank or page size that it is of."""
     return space.an if which is None else f"{space.an} of {_FAMILY.get(space, '{}').format(which)}"
 
 
@@ -91,10 +91,11 @@ def tag(index: torch.Tensor, space: Space, of: int | None = None) -> torch.Tenso
 
 
 def space_of(index: torch.Tensor) -> Space | None:
-    """The stated space of ``index``, or None."""
+    """Return the stated space of ``index``, or None."""
     return getattr(index, _TAG, None)
 
 
 def of_which(index: torch.Tensor) -> int | None:
-    """The rank whose rows ``index`` holds, or the page size that its page ids count in, or None where that was not stated."""
+    """Return the rank whose rows ``index`` holds, or the page size that its page ids count in, or None where that was not
+    stated."""
     return getattr(index, _OF, None)

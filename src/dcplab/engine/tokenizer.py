@@ -19,11 +19,11 @@ class Tokenizer:
         self._words = [BOS_WORD]
 
     def encode(self, text: str) -> list[int]:
-        """Words to ids, ``<bos>`` first. CourseError where the vocabulary is full."""
+        """Map words to ids, ``<bos>`` first. CourseError where the vocabulary is full."""
         return [0, *(self._id(word) for word in text.split())]
 
     def decode(self, ids: list[int]) -> str:
-        """Ids to words; an id that no word has been given yet is shown as ``<id>``."""
+        """Map ids to words; an id that no word has been given yet is shown as ``<id>``."""
         return " ".join(self._words[i] if 0 <= i < len(self._words) else f"<{i}>" for i in ids)
 
     def _id(self, word: str) -> int:
@@ -58,13 +58,13 @@ NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve t
 
 
 def filler(count: int, seed: int, names: int = 400) -> str:
-    """``count`` words that answer nothing, drawn from ``names`` made-up ones. Deterministic."""
+    """Draw ``count`` words that answer nothing from ``names`` made-up ones. Deterministic."""
     draw = random.Random(seed)
     return " ".join(f"w{draw.randrange(names)}" for _ in range(count))
 
 
 def _hidden(fact: str, ask: str, length: int, seeds: tuple[int, int], before: int, least: int) -> str:
-    """A prompt of ``length`` words, more where the rest needs it: a decoy, filler, ``fact``, filler, ``ask``.
+    """Write a prompt of ``length`` words, more where the rest needs it: a decoy, filler, ``fact``, filler, ``ask``.
 
     The decoy stands at the beginning: the last word of ``ask``, which the fact answers, and other words after it. Who does not
     find the fact finds the decoy. The fact begins behind ``before`` words, and ``least`` words of filler follow it. Where
@@ -77,9 +77,9 @@ def _hidden(fact: str, ask: str, length: int, seeds: tuple[int, int], before: in
 
 
 def questions(length: int = 0, salt: int = 0, topk: int = 0) -> list[Question]:
-    """A passage to recite, a needle to find, a list to continue; prompts padded with filler to about ``length`` words. What is
-    asked for stands behind the first ``topk`` positions; at the beginning where ``topk`` is 0. Another ``salt`` gives other
-    words of the same kinds."""
+    """Write three prompts, padded with filler to about ``length`` words: a passage to recite, a needle to find, a list to
+    continue. What is asked for stands behind the first ``topk`` positions; at the beginning where ``topk`` is 0. Another
+    ``salt`` gives other words of the same kinds."""
     draw = random.Random(salt)
     passage, vault, start = PASSAGE.split(), 17, 0
     if salt:
@@ -102,8 +102,8 @@ def questions(length: int = 0, salt: int = 0, topk: int = 0) -> list[Question]:
 
 
 def document(count: int, seed: int, salt: int = 0) -> Question:
-    """A long request: ``count`` words of filler with one fact in its middle, and the question for it at its end. CourseError
-    for a count that has no room for that."""
+    """Write a long request: ``count`` words of filler with one fact in its middle, and the question for it at its end.
+    CourseError for a count that has no room for that."""
     fact = f"fact{seed}: gate{seed} hides silver{seed} harp{seed} beneath{seed} snow{seed}"
     ask = f"ask: gate{seed} hides"
     text = _hidden(fact, ask, count, (100 + seed + 10 * salt, 200 + seed + 10 * salt), count // 2, 1)
@@ -113,6 +113,6 @@ def document(count: int, seed: int, salt: int = 0) -> Question:
 
 
 def follow_up(asked: Question) -> Question:
-    """The next turn of a document's conversation: what was asked, what was answered, and the same question once more."""
+    """Write the next turn of a document's conversation: what was asked, what was answered, and the same question once more."""
     ask = " ".join(asked.prompt.split()[-2:])
     return Question(f"{asked.name}, again", f"{asked.prompt} {asked.answer} more: {ask}", asked.answer)

@@ -36,7 +36,8 @@ class Piece:
 
 
 def relayout(src_locs: torch.Tensor, src_dcp: int, dst_locs: torch.Tensor, dst_dcp: int) -> list[Piece]:
-    """Locs of the same positions on two nodes ``[n]``, with D and D' ranks -> the pieces that move, sender by sender.
+    """List the pieces that move, sender by sender, from the locs ``[n]`` of the same positions on two nodes with D and D'
+    ranks.
 
     No piece is empty. The runs may begin anywhere. ValueError if they differ in length.
     """

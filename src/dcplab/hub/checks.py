@@ -109,7 +109,7 @@ def _course(plan: Plan) -> Need:
 
 
 def _closed(plan: Plan) -> Iterator[Need]:
-    """A closed book is closed if its service has an account, and nobody else may read the course."""
+    """Check a closed book: its service must have an account, and nobody else may read the course."""
     if not plan.closed:
         return
     found = accounts.account(plan.grader)

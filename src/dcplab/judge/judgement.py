@@ -134,7 +134,7 @@ def elsewhere(key: Key, program: Program, seed: int, mode: str) -> Judgement:
 
 
 def busy(key: Key, program: Program, seed: int, mode: str) -> Judgement:
-    """The judgement where the machine was too busy to run it to its end."""
+    """Make the judgement where the machine was too busy to run it to its end."""
     return Judgement(key, program, seed, mode, "error", "busy")
 
 
@@ -163,7 +163,7 @@ def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequ
 
 
 def alone(judgement: Judgement, own: Judgement, beside: Mapping[str, str]) -> Judgement:
-    """The judgement of a part on its own, with the course's functions ``beside`` it. ``own``: with the learner's."""
+    """Make the judgement of a part on its own, with the course's functions ``beside`` it. ``own``: with the learner's."""
     return replace(judgement, own=own, beside=beside)
 
 
@@ -175,14 +175,15 @@ def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] |
 
 
 def held_to(judgement: Judgement, seed: int | None) -> Judgement:
-    """The judgement of an answer whose learner's own seed is known: about other cases it is wrong. None: it is not known."""
+    """Make the judgement of an answer whose learner's own seed is known: about other cases it is wrong. None: it is not
+    known."""
     if seed is None or judgement.why not in ("passed", "failed") or all(named == seed for named in judgement.named_seeds):
         return judgement
     return replace(judgement, outcome="wrong", why="other_seed", says=str(seed), shown=NO_CASE, wrong=None, plain=None)
 
 
 def no_kernel(judgement: Judgement, says: str) -> Judgement:
-    """The judgement of an answer whose own code makes up for what its kernel does not do."""
+    """Make the judgement of an answer whose own code makes up for what its kernel does not do."""
     return replace(judgement, outcome="crashed", why="no_kernel", says=says, shown=NO_CASE)
 
 
@@ -201,5 +202,5 @@ def named(judgement: Judgement, wrong: Wrong | None, plain: tuple[str, Any] | No
 
 
 def nameless(judgement: Judgement) -> Judgement:
-    """The judgement where the machine was too busy to look for its misconception: the verdict stands."""
+    """Make the judgement where the machine was too busy to look for its misconception: the verdict stands."""
     return replace(judgement, nameless=True)

@@ -112,7 +112,7 @@ def askable(matter: Matter, lines: tuple[str, ...]) -> tuple[tuple[int, str, str
 
 
 def _made_here(text: str, types: Mapping[str, Type]) -> bool:
-    """Whether an index is computed in the lines, or is one of their names: what is given needs no thought."""
+    """Tell if an index is computed in the lines, or is one of their names: what is given needs no thought."""
     node: ast.expr = ast.parse(text, mode="eval").body
     while isinstance(node, ast.Subscript | ast.Call | ast.Attribute):  # x[mask], x.max()
         node = node.func if isinstance(node, ast.Call) else node.value
@@ -130,7 +130,7 @@ def reordered(r: random.Random, lines: Sequence[str]) -> list[str]:
 
 
 def _names(line: str) -> tuple[set[str], set[str]]:
-    """The names that a line makes or changes, and those that it needs."""
+    """Return the names that a line makes or changes, and those that it needs."""
     statement = ast.parse(line).body[0]
     names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
     if not isinstance(statement, ast.Assign | ast.AugAssign):

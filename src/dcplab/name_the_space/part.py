@@ -38,11 +38,11 @@ def _cases(draw: Draw) -> list[Case]:
 
 
 def named(entry, n):
-    """The seed of an answer, and what it says of each snippet. ``n`` says which of them the case is about."""
+    """Return the seed of an answer, and what it says of each snippet. ``n`` says which of them the case is about."""
     seed, found = entry()
     return {"seed": seed, "found": [found.get(i) for i in range(1, 9)] if isinstance(found, dict) else [None] * 8}
 
 
 def _said(got: Any) -> Sequence[Any]:
-    """What an answer says of the eight; nothing where it cannot be read."""
+    """Return what an answer says of the eight; nothing where it cannot be read."""
     return got["found"] if isinstance(got["found"], list) else [None] * drawing.COUNT

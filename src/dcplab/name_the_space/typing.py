@@ -212,7 +212,7 @@ class _Reader:
         return Index(space) if space else self.mix(node)
 
     def count(self, node: ast.expr, left: Bound, op: ast.operator, right: Type) -> Type:
-        """How many there are: of something else, one page more, or, less 1, the last index."""
+        """Type arithmetic on a count: a count of something else, one page more, or, less 1, the last index."""
         if isinstance(right, Size) and isinstance(op, ast.FloorDiv | ast.Mult):
             space = ARITHMETIC[type(op)].get((left.space, right.name))
         elif isinstance(right, Size) and isinstance(op, ast.Add):

@@ -75,7 +75,7 @@ def _cut(lines: Sequence[Strip], lengths: Mapping[str, int]) -> list[tuple[Strip
 
 
 def _units(buffer: torch.Tensor) -> list[Unit]:
-    """One cell an element, or a row of two dimensions."""
+    """Make one cell an element, or a row of two dimensions."""
     if buffer.dim() < 2:
         return [(i, 1, str(i)) for i in range(buffer.numel())]
     width = buffer.numel() // max(1, len(buffer))
@@ -128,7 +128,7 @@ def _touched(ops: Mapping[str, Sequence[tuple[int, int]]], unit: Unit) -> tuple[
 
 
 def _matrix(shown: Sequence[Unit], seen: Mapping, name: str, here: Sequence[Program], size: int) -> list[Strip]:
-    """A line a program: what it did to each cell."""
+    """Draw a line a program: what it did to each cell."""
     lines = []
     for i, program in enumerate(here):
         did = [(unit, WORDS.get(_touched(seen[name, program], unit), "")) for unit in shown]
@@ -141,7 +141,7 @@ def _matrix(shown: Sequence[Unit], seen: Mapping, name: str, here: Sequence[Prog
 
 
 def _line(shown: Sequence[Unit], seen: Mapping, name: str, here: Sequence[Program]) -> Strip:
-    """One line for all programs: whose they are that touched each cell."""
+    """Draw one line for all programs: whose they are that touched each cell."""
     which = [[program for program in here if _touched(seen[name, program], unit)] for unit in shown]
     texts = [" ".join(_number(p) for p in those[:3]) + (" ..." if len(those) > 3 else "") for those in which]
     return Strip("programs", tuple(DrawnCell(text, "request0" if text else "yes") for text in texts))

@@ -84,7 +84,7 @@ def _note(lab: Lab) -> str:
 
 
 def _question(part: Part) -> Markup:
-    """A part's question before the first run, without the answer."""
+    """Write a part's question before the first run, without the answer."""
     if part.prediction is None:
         return Markup()
     choices = Markup().join(html("<li>{}</li>", choice) for choice in part.prediction.choices)

@@ -70,7 +70,8 @@ class Guard:
         return made
 
     def admit(self, op: str, program: Program, addresses: np.ndarray, mask: np.ndarray, nbytes: int) -> Lanes:
-        """``(real addresses, lanes whose memory is here)``; reports those that ``mask`` has active outside every buffer."""
+        """Return ``(real addresses, lanes whose memory is here)``. Reports lanes that ``mask`` has active outside every
+        buffer."""
         seen = np.asarray(addresses, dtype=np.uint64)
         i = self._space(seen)
         offset = seen - self.starts[i]  # below the start it wraps around and is far above every size

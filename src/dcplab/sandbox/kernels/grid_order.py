@@ -9,7 +9,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def backwards() -> Iterator[None]:
-    """While open, the interpreter runs the last program of a grid first: of two that write one place, the other one wins."""
+    """Make the interpreter run the last program of a grid first, in here: of two that write one place, the other one wins."""
     from triton.runtime.interpreter import InterpreterBuilder
 
     plain = InterpreterBuilder.set_grid_idx

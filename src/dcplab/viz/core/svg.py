@@ -82,7 +82,7 @@ def _outline(box: Box) -> str:
 
 
 def _cross(box: Box) -> str:
-    """A cross in a disc on the corner of a wrong cell: it is told by form, not by the colour of its outline alone."""
+    """Draw a cross in a disc on the corner of a wrong cell: it is told by form, not by the colour of its outline alone."""
     x, y = box.x + box.w - 1, box.y + 1
     arms = f"M{x - 3:g} {y - 3:g}l6 6m0-6l-6 6"
     return (
@@ -91,7 +91,7 @@ def _cross(box: Box) -> str:
 
 
 def _target(box: Box) -> str:
-    """An invisible cell over what is drawn: it is what a mouse meets."""
+    """Lay an invisible cell over what is drawn: it is what a mouse meets."""
     where = f'x="{box.x:g}" y="{box.y:g}" width="{box.w:g}" height="{box.h:g}" rx="3" fill="transparent"'
     chosen = "" if box.loc is None else f' data-loc="{box.loc}" role="button" aria-label="{escape(box.hover or box.text)}"'
     return f"<rect {where}{chosen}>{f'<title>{escape(box.hover)}</title>' if box.hover else ''}</rect>"

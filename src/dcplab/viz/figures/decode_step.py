@@ -56,7 +56,7 @@ def _topk(x: float, y: float) -> list[Box]:
 
 
 def _tables() -> list[tuple[int, ...]]:
-    """Each rank's own table of rows, -1 for what it does not hold."""
+    """Make each rank's own table of rows, -1 for what it does not hold."""
     return [
         tuple(index_spaces.local_row(v, D) if v >= 0 and index_spaces.owner_rank(v, D) == r else -1 for v in TABLE)
         for r in range(D)

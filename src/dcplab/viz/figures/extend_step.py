@@ -21,7 +21,7 @@ HALF = (WIDTH - GAP) / 2
 
 
 def _tokens() -> list[tuple[str, int, bool]]:
-    """(name, loc, whether it is new), request by request: the order of the workspace."""
+    """List (name, loc, whether it is new), request by request: the order of the workspace."""
     return [
         (f"{NAMES[i]}{p}", loc, p == len(prefix))
         for i, prefix in enumerate(PREFIXES)

@@ -57,7 +57,7 @@ def _flat(box: Box) -> Box:
 
 
 def _lane(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
-    """A program's lines follow its first one; the kernel works out all but the element and the loc that is loaded."""
+    """Empty a program's cells but the element and the loc that is loaded: the kernel works out the rest."""
     asked = [LINES.index(name) for name in ("in range", "owned", "stores")]
     found, top = [], 0.0
     for box in boxes:
@@ -70,7 +70,7 @@ def _lane(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
 
 
 def _in_order(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
-    """The cells from the line "un-interleaved" on are empty; its bars and indices stay."""
+    """Empty the cells from the line "un-interleaved" on; its bars and indices stay."""
     below = next(box.y for box in boxes if box.text == "un-interleaved") - STEP
     return tuple(_empty(box) if box.y >= below and box.style.startswith("request") else box for box in boxes)
 
