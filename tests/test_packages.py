@@ -89,6 +89,17 @@ def test_outside_a_checkout_a_command_says_so_in_one_sentence(course, words):
     )
 
 
+def test_outside_a_checkout_a_script_says_so_in_one_sentence(course):
+    done = python(course, "-c", "from dcplab import lab\nlab.check('1a')")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "This dcplab is not in a checkout of the course; set DCPLAB_ROOT to one, or use ./course there.\n"
+
+
+def test_a_script_shows_where_any_other_error_was_raised(course):
+    done = python(course, "-c", "from dcplab import lab\n{}['gone']")
+    assert done.returncode == 1 and done.stderr.startswith("Traceback") and done.stderr.endswith("KeyError: 'gone'\n")
+
+
 def test_a_root_that_is_no_folder_is_said(course, tmp_path):
     env = os.environ | {"DCPLAB_ROOT": str(tmp_path / "gone")}
     done = subprocess.run([sys.executable, "-m", "dcplab", "check", "1a"], env=env, capture_output=True, text=True)

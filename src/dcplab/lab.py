@@ -20,7 +20,7 @@ from dcplab import progress as progress_file
 from dcplab import recall as recalled
 from dcplab.course import catalog
 from dcplab.course.model import CheckResult, Launch, Part, Table
-from dcplab.errors import CourseError
+from dcplab.errors import CourseError, without_traceback
 from dcplab.notebook.extract import Program, extract, unfinished
 from dcplab.notebook.runs import CellRun, Judged, judged
 from dcplab.present import card, check_result
@@ -356,3 +356,7 @@ def _ended(title: str) -> str:
 
 def _next(lab: catalog.Lab) -> Part | None:
     return next((p for p in lab.parts if progress_file.part(lab.name, p.id).get("best", 0) < p.points), None)
+
+
+if _shell() is None:  # a script; IPython asks the error itself what to show
+    without_traceback()

@@ -233,9 +233,8 @@ def two_frees() -> Shown:
         except ValueError as error:
             told = str(error)
         free += touched
-        lines.append(
-            f"[{start}, {stop})".ljust(14) + f"its pages {_plain(list(own))}".ljust(18) + f"with the assertion: {told}"
-        )
+        piece, its_pages = f"[{start}, {stop})", f"its pages {_plain(list(own))}"
+        lines.append(f"{piece:<14}{its_pages:<18}with the assertion: {told}")
     given = {name: free.pop() for name in ("Ben", "Cleo")}
     lines += ["", "Without it the next two requests, of one page each, get"]
     lines += [f"  {name:<6}the allocator's page {page}" for name, page in given.items()]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dcplab import front_end
-from dcplab.errors import CourseError
+from dcplab.errors import CourseError, without_traceback
 from dcplab.notebook import file
 
 from . import remote
@@ -144,3 +144,7 @@ def _shell() -> Any:
         return None
     shell = get_ipython()
     return shell if getattr(shell, "history_manager", None) is not None else None
+
+
+if _shell() is None:  # a script; IPython asks the error itself what to show
+    without_traceback()
