@@ -195,7 +195,9 @@ def own_case(part: Part, args: tuple[Any, ...], kwargs: dict[Any, Any], function
     if function and function not in part.names:
         raise CourseError(f"Part {part.id} has no function {function!r}; it has {', '.join(part.names)}.")
     try:
-        return part.launch(*args, **kwargs) if part.launch else Case(args, kwargs, call=function)
+        if part.launch:
+            return part.launch(*args, **kwargs)
+        return Case(args, kwargs, call=function, compiles=part.compiles(*args, **kwargs))
     except (TypeError, ValueError) as e:  # bad arguments of a person's own
         takes = ", ".join(inspect.signature(part.launch).parameters) if part.launch else "other arguments"
         raise CourseError(f'lab.run("{part.id}", ...) takes {takes}. ({e})') from None

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import WORDS, one_rank, recall_prompt, said_otherwise, serve_with, served_cells, served_rows, serving
+from .shared import (
+    WORDS,
+    one_rank,
+    recall_prompt,
+    said_otherwise,
+    serve_with,
+    served_cells,
+    served_rows,
+    serving,
+    wants_kernels,
+)
 
 
 def _decode_cases(draw: Draw) -> list[Case]:
@@ -34,6 +44,7 @@ PART = Part(
     minutes=13,
     cases=_decode_cases,
     drive=serve_with,
+    compiles=wants_kernels,
     oracle=one_rank,
     compare=said_otherwise,
     rows=served_rows,

@@ -6,7 +6,7 @@ from dcplab.course import luck
 from dcplab.course.model import Case, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import one_rank, recall_prompt, said_otherwise, serve_with, served_cells, served_rows, serving
+from .shared import one_rank, recall_prompt, said_otherwise, serve_with, served_cells, served_rows, serving, wants_kernels
 
 
 def _extend_cases(draw: Draw) -> list[Case]:
@@ -45,6 +45,7 @@ PART = Part(
     minutes=15,
     cases=_extend_cases,
     drive=serve_with,
+    compiles=wants_kernels,
     oracle=one_rank,
     compare=said_otherwise,
     rows=served_rows,

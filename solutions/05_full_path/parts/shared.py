@@ -48,6 +48,11 @@ def serve_with(entry, role, rounds, new, dcp_size, options, look=False):
     return learner_ops.answer(paths, rounds=rounds, new=new, dcp_size=dcp_size, look=look, **options)
 
 
+def wants_kernels(*given, **more) -> bool:
+    """True if the options among these arguments ask for the real kernels on a CPU: {"kernels": True}."""
+    return any(isinstance(one, dict) and bool(one.get("kernels")) for one in (*given, *more.values()))
+
+
 def one_rank(role, rounds, new, dcp_size, options, look=False):
     """What the same server says with one rank, where there is nothing to wire wrongly."""
     from dcplab.engine import harness

@@ -57,9 +57,10 @@ def pack(case: Case | Launch) -> dict[str, Any]:
     """Turn a case into data for a child. Arguments are encoded here, so that each program gets its own copies."""
     if isinstance(case, Case):
         args, kwargs = codec.encode(tuple(case.args)), codec.encode(dict(case.kwargs))
-        return {"kind": "case", "args": args, "kwargs": kwargs, "writes": list(case.writes), "call": case.call} | (
-            {"hides": list(case.hides)} if case.hides else {}
-        )
+        asks = {"hides": list(case.hides), "compiles": case.compiles}
+        return {"kind": "case", "args": args, "kwargs": kwargs, "writes": list(case.writes), "call": case.call} | {
+            name: value for name, value in asks.items() if value
+        }
     for name, t in case.buffers.items():
         if not t.is_contiguous():
             raise CourseError(f"The buffer {name!r} of a launch is not contiguous.")

@@ -33,6 +33,7 @@ class Case:
     ``hides``: the engine's own wirings (functions of `engine.backend`) that this case asks for. They are taken out of the
     child that the case runs in, so cases with different ones run in different children.
     ``tells``: keyword arguments that make an answer print more and change nothing else; the bank's run without them.
+    ``compiles``: on a CPU too it runs the course's real kernels, so its child may start a compiler.
     """
 
     args: tuple[Any, ...] = ()
@@ -45,6 +46,7 @@ class Case:
     modes: tuple[str, ...] = MODES
     hides: tuple[str, ...] = ()
     tells: tuple[str, ...] = ()
+    compiles: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,7 @@ class Part:
     ``also`` names further functions that belong to the answer. A ``Case`` chooses one with ``call``.
     ``may_import`` names modules of the course that an answer to this part may import. Without it an answer may import none.
     ``launch(*args)``, for a kernel: makes the Launch for `lab.run` from a learner's own arguments.
+    ``compiles(*args, **kwargs)``: True if a learner's own arguments ask `lab.run` for a `Case` that ``compiles``.
     ``seed_of(got)``, for answers about cases that only their learner has: reads the seed of these cases from the returned
     value.
     ``but(source)`` reads a passing answer. It returns a sentence on what is right in it by luck, which begins with "But", or
@@ -177,6 +180,7 @@ class Part:
     drive: Callable[..., Any] | None = None
     may_import: tuple[str, ...] = ()
     launch: Callable[..., Launch] | None = None
+    compiles: Callable[..., bool] = lambda *args, **kwargs: False
     by_case: bool = False
     carries: bool = False
     also: tuple[str, ...] = ()

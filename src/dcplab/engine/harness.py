@@ -165,7 +165,7 @@ def serve(
     if device == "cpu":
         server = replace(server, dtype=torch.float32 if real else torch.bfloat16)
     engine = Engine(server, comm=Local(dcp_size, device), watch=False, typed=typed, paths=wired, tokenizer=Tokenizer(WORDS))
-    with ops.kernels_on_cpu() if kernels else nullcontext():
+    with ops.kernels_on_cpu() if kernels and device == "cpu" else nullcontext():
         return _answered(engine, rounds, new, mixed, tally)
 
 

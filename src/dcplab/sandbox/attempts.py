@@ -141,8 +141,10 @@ def _attempt(
     own_s: float,
     note: Callable[[str], None] | None,
 ) -> list[Trial]:
-    """Return a Trial for each program. Cases that hide other wirings run in other children."""
-    groups = [list(cases) for _, cases in groupby(packed, lambda case: case.get("hides", ()))] or [[]]
+    """Return a Trial for each program. Cases that ask for another child, one without other wirings or one that may compile,
+    run in others."""
+    asks = lambda case: (case.get("hides", ()), case.get("compiles", False))  # noqa: E731
+    groups = [list(cases) for _, cases in groupby(packed, asks)] or [[]]
     trials = _dealt(programs, part, groups[0], mode, own_s, note)
     begun = len(groups[0])
     for cases in groups[1:]:
@@ -196,8 +198,8 @@ def _one_by_one(
     trials: list[Trial] = []
     alone, tries = False, 1
     keeps = mode == "compile" and all(inert(p.source) for p in programs)
-    hides = packed[0].get("hides", ()) if packed else ()
-    rules = pool.Rules(source_of(part.drive), part.may_import, keeps, hides)
+    first = packed[0] if packed else {}
+    rules = pool.Rules(source_of(part.drive), part.may_import, keeps, first.get("hides", ()), first.get("compiles", False))
     while len(trials) < len(programs):
         rest = programs[len(trials) : len(trials) + 1] if alone else programs[len(trials) :]
         patience = own_s * (1 + (len(rest) - 1) / 8)  # a bank's answers are many and most are quick

@@ -67,8 +67,8 @@ def main(job_fd: int, result_fd: int) -> None:
     tempfile.tempdir = None
     closed = [os.path.realpath(f) for f in job["forbidden"]]
     folders = [p["folder"] for p in job["programs"] if p["folder"] and not audit_hook.within(p["folder"], closed)]
-    kept_modules.keep(job["drive"], job["may_import"], job["hides"], job["mode"] == "gpu")
-    allowed = walls.allowances(job["mode"], job["sandbox"])
+    kept_modules.keep(job["drive"], job["may_import"], job["hides"], job["compiles"] or job["mode"] == "gpu")
+    allowed = walls.allowances("compile" if job["compiles"] and job["mode"] == "cpu" else job["mode"], job["sandbox"])
     walls.enclose(allowed, [str(folder), *changes], list(dict.fromkeys(folders)), [job["kernels"]] if job["kernels"] else [])
     audit_hook.install(folder, job["forbidden"], job["may_import"])
     send = _sender(result_fd, job["key"])

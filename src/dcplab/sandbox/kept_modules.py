@@ -19,19 +19,19 @@ from collections.abc import Mapping, Sequence
 from dcplab.paths import PACKAGES
 
 _WIRINGS = "dcplab.engine.backend"
-_KERNELS = "dcplab.engine.ops"  # imports a GPU's kernels when it first launches one
+_KERNELS = "dcplab.engine.ops"  # imports a real kernel when it first launches it
 
 
-def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], hides: Sequence[str], on_gpu: bool) -> None:
+def keep(drive: Mapping[str, str] | None, may_import: Sequence[str], hides: Sequence[str], kernels: bool) -> None:
     """Load the modules that a driver imports, and those that an answer may, and find them again when they are asked for.
-    ``hides``: as in `Case`."""
+    ``hides``: as in `Case`. ``kernels``: the real ones will be launched."""
     names = [*may_import, *(imports(drive["source"]) if drive else ())]
     if not names:
         return
     for name in names:
         with contextlib.suppress(ModuleNotFoundError):
             importlib.import_module(name)
-    if on_gpu and _KERNELS in sys.modules:
+    if kernels and _KERNELS in sys.modules:
         for name in sorted(set(sys.modules[_KERNELS].HOMES.values())):
             importlib.import_module(f"dcp_kernels.{name}")
     if hides:

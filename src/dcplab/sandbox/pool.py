@@ -62,12 +62,13 @@ class Run:
 class Rules:
     """A part's rules for its child: the driver to call in place of the entry, and modules that an answer may import.
     ``keeps``: no code of a learner's runs in the child, so what it compiles is kept for later children.
-    ``hides``: as in `Case`."""
+    ``hides``, ``compiles``: as in `Case`."""
 
     drive: Mapping[str, str] | None = None
     may_import: Sequence[str] = ()
     keeps: bool = False
     hides: Sequence[str] = ()
+    compiles: bool = False
 
 
 def run(
@@ -100,6 +101,7 @@ def run(
                 "keeps": rules.keeps,
                 "kernels": str(paths.compiled_kernels()) if mode == "gpu" else "",
                 "hides": list(rules.hides),
+                "compiles": rules.compiles,
                 "sandbox": settings.sandbox(),
                 "forbidden": [str(p) for p in _forbidden()],
                 "limits": {
@@ -112,6 +114,8 @@ def run(
             }
         )
         with turn(mode, note):
+            if rules.compiles and mode == "cpu":  # what may start processes may signal others too, so it gets no neighbours
+                return _run_alone(mode, None, job, key, limits)
             try:
                 return _run(_server(mode, note), job, key, limits)
             except ServerLost:  # killed from outside, by this answer, or by a neighbour
@@ -141,8 +145,7 @@ def lacks(mode: str) -> tuple[str, ...]:
 
 
 def _run_alone(mode: str, note: Callable[[str], None] | None, job: bytes, key: bytes, limits: Limits) -> Run:
-    """Try a second time in a separate server, which no other answer can end. If this answer killed the first server, it hurts
-    only itself."""
+    """Run in a separate server, which no other answer can end. If this answer kills it, it hurts only itself."""
     server = _Server(mode)
     try:
         server.wait_ready(note)
