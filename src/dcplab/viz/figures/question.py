@@ -103,7 +103,8 @@ def of_part(part: str) -> Picture:
     if asked is None:
         raise ValueError(f"there is no question of {part!r}: it is no part with a picture, and none of {', '.join(FORMS)}.")
     made = answer_cells.blank(asked)
-    says = "Your function fills the empty cells: the check draws what it gave."
+    its_own = ", in a case of its own" if asked.picture and asked.picture.drawn else ""  # else it is all cases
+    says = f"Your function fills the empty cells: the check draws what it gave{its_own}."
     return replace(answer.answer(replace(made, caption=says)), alt=f"{made.title}. {says}")
 
 
