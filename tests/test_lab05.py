@@ -351,6 +351,18 @@ def test_an_answer_that_ends_early_is_shown_no_expected_none(part):
         assert found.outcome == "crashed" and found.table.header == ("yours",) and "None" not in found.message
 
 
+@pytest.mark.parametrize("part, right, wrong", [
+    ("5d", '"rank": 1, "loc": 14', '"rank": 2, "loc": 14'),
+    ("5d", '"loc": 876', '"loc": 877'),
+    ("5c", '    said |= {"extend, below": "silent", "extend, above": "alarm"}\n', ""),
+])  # fmt: skip
+def test_a_wrong_entry_of_an_answer_that_is_data_is_no_edit_of_a_program(part, right, wrong):
+    solution = LAB.key(part).solution
+    assert solution.source.count(right) == 1
+    found = checking.check(LAB.key(part), replace(solution, source=solution.source.replace(right, wrong)), seed=1)
+    assert found.outcome == "wrong" and "in one place" not in found.message and "edit" not in (found.diagnosis or "")
+
+
 def test_the_template_in_the_answer_cell_is_the_record_s():
     text = re.search(r'record = """\n(.*?)"""', LAB.starter_cell("5e"), re.DOTALL)[1]
     assert text == investigate.template()

@@ -194,6 +194,26 @@ def test_the_kept_solved_notebook_is_of_this_source(name):
     assert "widgets" not in nb.metadata
 
 
+@pytest.mark.parametrize("name", REAL)
+def test_no_solved_notebook_shows_what_failed(name):
+    """What is on show are demonstrations: they may name an error, and none of them was kept from running."""
+    assert execute.failures(nbformat.read(paths.solutions() / name / f"{name}.ipynb", as_version=4)) == []
+
+
+def test_a_failed_run_is_seen_in_whatever_a_cell_puts_out():
+    new = nbformat.v4
+    raised = "It raised PermissionError: [Errno 13] Permission denied: 'ckv_write.py'"
+    shown = [
+        new.new_output("stream", text=f"[CPU]\nD 1: right\n{raised}\n"),
+        new.new_output("execute_result", data={"text/plain": "5b is not finished yet: it still ends in a raise."}),
+        new.new_output("error", ename="ValueError", evalue="", traceback=[]),
+    ]
+    fine = new.new_output("stream", text="torch writes loc 300 past the end: raised IndexError: index 4\n0 errors\nverdict: refused")
+    nb = new.new_notebook(cells=[new.new_code_cell("x", id=f"c{i}", outputs=[out]) for i, out in enumerate([*shown, fine])])
+    assert [line.partition(":")[0] for line in execute.failures(nb)] == ["c0", "c1", "c2"]
+    assert execute.failures(nb)[0] == f"c0: {raised}"
+
+
 def test_the_learners_tree_holds_notebooks_and_nothing_else():
     files = shutil.which("git") and _tracked()
     assert all(name.endswith(".ipynb") for name in files or []), files

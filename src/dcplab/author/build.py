@@ -84,13 +84,16 @@ def write(made: Made, force: bool = False) -> str:
 
 
 def execute(lab, progress: Callable[[int, int], None]) -> Path:
-    """Run the solved notebook and write it beside its source. Raises ``CourseError`` unless every check passed in it."""
+    """Run the solved notebook and write it beside its source. Raises ``CourseError`` unless every check passed in it, and nothing
+    else failed."""
     nb, outcomes = executing.execute(solved_notebook(*_ingredients(lab)), progress)
     failed = [
         f"{part.id} {outcomes.get(part.id, 'was not checked')}" for part in lab.parts if outcomes.get(part.id) != "passed"
     ]
     if failed:
         raise CourseError(f"In the solved notebook of {lab.name} not every check passed: {', '.join(failed)}.")
+    if shown := executing.failures(nb):
+        raise CourseError(f"The solved notebook of {lab.name} shows what failed: {'; '.join(shown)}.")
     path = paths.solutions() / lab.name / f"{lab.name}.ipynb"
     executing.save(nb, path)
     return path

@@ -25,6 +25,12 @@ LIMIT_BYTES = 1_000_000  # of a notebook with its outputs; GitHub displays no bi
 # The learner who solves the notebooks. Lab 01's snippets and lab 05's hidden cases come from a learner's seed, and the
 # solutions name this learner's.
 LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": SOLVED_SEED}}}}
+# What is printed where a run has failed and the notebook went on. A demonstration may show the name of an error that it is about.
+FAILED = re.compile(
+    r"Traceback \(most recent call last\)|PermissionError|Permission denied|not permitted|The process ended before it could tell"
+    r"|(?m:^(It raised |It does not load|It ended the whole process|Stopped after |The machine is busy|An answer may not))"
+    r"|is not finished yet|and was stopped\."
+)
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
 
@@ -83,6 +89,19 @@ def execute(
             run_sync(kernel.shutdown_kernel)(now=True)
         outcomes = _outcomes(Path(home), lab)
     return stamped(_without_widgets(nb), mode.current(), mode.versions()), outcomes
+
+
+def failures(nb: NotebookNode) -> list[str]:
+    """Return a line for each output that tells of a run that failed: the cell's id, and what it says."""
+    found = []
+    for cell in nb.cells:
+        for output in cell.get("outputs", ()):
+            texts = [output.get("text", ""), *map(str, output.get("data", {}).values())]
+            if output.output_type == "error":
+                found.append(f"{cell.id}: {output.ename}")
+            elif said := next(filter(None, map(FAILED.search, texts)), None):
+                found.append(f"{cell.id}: {said.string[said.start() :].splitlines()[0][:120]}")
+    return found
 
 
 def readable(source: NotebookNode) -> NotebookNode:

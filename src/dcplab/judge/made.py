@@ -9,10 +9,12 @@ nothing: they would only be silent together.
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from dcplab import syntax
 from dcplab.course.combined import combined
 from dcplab.course.model import Wrong
 from dcplab.course.mutants import slips
@@ -35,13 +37,19 @@ AT_ONCE = 4  # edits that run on all cases before the next ones do
 def single(judgement: Judgement, bank: Bank) -> Wrong | None:
     """Return the edit of the solution that did the same as the answer on every case, or None."""
     key = judgement.key
-    if judgement.outcome not in ("wrong", "unsafe"):
-        return None  # an exception has many causes, and says more itself
+    if judgement.outcome not in ("wrong", "unsafe") or _gives_data(key.solution.source, key.part.entry):
+        return None  # an exception has many causes, and says more itself; what is wrong in data is no edit of a program
     made = [
         Wrong(f"{key.part.id}-edit", key.part.id, EDITED.format(slip.edit), ASKS, slip.source, judgement.outcome)
         for slip in slips(key.solution.source, key.part.names)
     ]
     return next(_agreeing(judgement, made, bank), None)
+
+
+def _gives_data(source: str, entry: str) -> bool:
+    """Return True if the entry takes no arguments: then it computes nothing from a case, and its answer is a record."""
+    found = next((n for n in ast.walk(syntax.parse(source)) if isinstance(n, ast.FunctionDef) and n.name == entry), None)
+    return found is not None and not ast.unparse(found.args)
 
 
 def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
