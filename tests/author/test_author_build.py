@@ -208,7 +208,7 @@ def test_a_failed_run_is_seen_in_whatever_a_cell_puts_out():
         new.new_output("execute_result", data={"text/plain": "5b is not finished yet: it still ends in a raise."}),
         new.new_output("error", ename="ValueError", evalue="", traceback=[]),
     ]
-    fine = new.new_output("stream", text="torch writes loc 300 past the end: raised IndexError: index 4\n0 errors\nverdict: refused")
+    fine = new.new_output("stream", text="torch writes loc 300: raised IndexError: index 4\n0 errors\nverdict: refused")
     nb = new.new_notebook(cells=[new.new_code_cell("x", id=f"c{i}", outputs=[out]) for i, out in enumerate([*shown, fine])])
     assert [line.partition(":")[0] for line in execute.failures(nb)] == ["c0", "c1", "c2"]
     assert execute.failures(nb)[0] == f"c0: {raised}"

@@ -84,8 +84,8 @@ def write(made: Made, force: bool = False) -> str:
 
 
 def execute(lab, progress: Callable[[int, int], None]) -> Path:
-    """Run the solved notebook and write it beside its source. Raises ``CourseError`` unless every check passed in it, and nothing
-    else failed."""
+    """Run the solved notebook and write it beside its source. Raises ``CourseError`` unless every check passed in it,
+    and nothing else failed."""
     nb, outcomes = executing.execute(solved_notebook(*_ingredients(lab)), progress)
     failed = [
         f"{part.id} {outcomes.get(part.id, 'was not checked')}" for part in lab.parts if outcomes.get(part.id) != "passed"

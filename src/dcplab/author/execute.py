@@ -25,11 +25,11 @@ LIMIT_BYTES = 1_000_000  # of a notebook with its outputs; GitHub displays no bi
 # The learner who solves the notebooks. Lab 01's snippets and lab 05's hidden cases come from a learner's seed, and the
 # solutions name this learner's.
 LEARNER = {"version": 1, "labs": {"investigation": {"cases": {"seed": SOLVED_SEED}}}}
-# What is printed where a run has failed and the notebook went on. A demonstration may show the name of an error that it is about.
+# What stands where a run has failed and the notebook went on. A demonstration may show the name of an error that it is about.
 FAILED = re.compile(
-    r"Traceback \(most recent call last\)|PermissionError|Permission denied|not permitted|The process ended before it could tell"
+    r"Traceback \(most recent call last\)|PermissionError|Permission denied|not permitted|is not finished yet|and was stopped\."
+    r"|The process ended before it could tell"
     r"|(?m:^(It raised |It does not load|It ended the whole process|Stopped after |The machine is busy|An answer may not))"
-    r"|is not finished yet|and was stopped\."
 )
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_REPR = re.compile(r"[A-Z]\w*\((children|value|description|layout)=")
