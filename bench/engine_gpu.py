@@ -111,7 +111,7 @@ def speed(args) -> dict:
 
 
 def decode(engine: Engine, document: tokenizer.Question, batch: int) -> dict:
-    """Steps a second of ``batch`` requests that share the long prefix, and where the time of a step goes."""
+    """Measure the steps a second of ``batch`` requests that share the long prefix, and where the time of a step goes."""
     for i in range(batch):
         engine.submit(f"{document.prompt} more{i}: {' '.join(document.prompt.split()[-2:])}", 60)
     while engine.waiting or any(r.extending for r in engine.running):

@@ -172,7 +172,7 @@ def notebook(number: int, parts: list[str], of: int, room: str | None = None, ro
 
 
 def wait_for_all(room: Path, number: int, of: int, patience_s: float = 60.0) -> None:
-    """Returns in all notebooks at once, when the last one's checker is ready."""
+    """Wait, and return in all notebooks at once, when the last one's checker is ready."""
     (room / f"{number:03d}.ready").touch()
     end = time.monotonic() + patience_s
     while len(list(room.glob("*.ready"))) < of and time.monotonic() < end:
@@ -180,7 +180,8 @@ def wait_for_all(room: Path, number: int, of: int, patience_s: float = 60.0) -> 
 
 
 def left_in(room: str, patience_s: float = 8.0) -> list[int]:
-    """What a notebook started and is still there though all have ended: processes whose environment or words name the room."""
+    """List what notebooks started that is still there though all have ended: processes whose environment or words name the
+    room."""
     end = time.monotonic() + patience_s
     while (
         found := [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if names(pid, room)]

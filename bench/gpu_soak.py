@@ -103,7 +103,7 @@ def main() -> int:
 
 
 def told(number: int, what: tuple[int, str], done: dict) -> dict:
-    """A server's row: what it was, and what it came to."""
+    """Make a server's row: what it was, and what it came to."""
     row = {"server": number, "chunk": what[0], "way": what[1], "seconds": round(done["seconds"], 1)}
     if done["value"] is None or done["how"] != "done":
         return row | {"outcome": "died", "why": done["why"], "errors": done["errors"][-4000:]}

@@ -26,7 +26,7 @@ AIM_S = 12 * 60
 
 
 def answers(lab: catalog.Lab, dice: random.Random) -> dict[str, str]:
-    """The source of each part's answer cell in one notebook."""
+    """Return the source of each part's answer cell in one notebook."""
     sources = {}
     for part in lab.parts:
         kind = dice.choices(list(SHARES), list(SHARES.values()))[0]

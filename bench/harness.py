@@ -73,7 +73,7 @@ def _flush_buffer() -> torch.Tensor:
 
 
 def _flush() -> None:
-    """A read, not a write: dirty lines left behind would be written back at the measured kernel's cost."""
+    """Flush by a read, not a write: dirty lines left behind would be written back at the measured kernel's cost."""
     _flush_buffer().max()
 
 
@@ -100,7 +100,7 @@ def matmul_rate(kind: str = "bf16") -> float:
 
 
 def versions() -> dict[str, str]:
-    """What the numbers depend on."""
+    """Return the versions that the numbers depend on."""
     found = {"python": platform.python_version(), "cuda": torch.version.cuda or "", "device": torch.cuda.get_device_name()}
     for name in ("torch", "triton", "tilelang", "numpy"):
         try:

@@ -238,7 +238,7 @@ def links(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
 
 
 def gathers(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
-    """Extend's all-gather of one layer's prefix, a rank a process, and putting it in order; each row is checked."""
+    """Measure extend's all-gather of one layer's prefix, a rank a process, and putting it in order. Each row is checked."""
     world, dtype = ranks.group.world, sizes.server.dtype
     for count in sizes.gathers:
         rows = -(-count // world)
@@ -261,7 +261,7 @@ def gathers(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
 
 
 def partial(ranks: comm.Distributed, batch: int, heads: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """A process's partial attention: random, with NaN where it holds no key; one query of which nobody holds any."""
+    """Draw a process's partial attention: random, with NaN where it holds no key. One query has no key anywhere."""
     draw = torch.Generator(device=ranks.device).manual_seed(ranks.group.rank)
     out = torch.randn(batch, heads, WIDTH, generator=draw, device=ranks.device)
     lse = 4 * torch.randn(batch, heads, generator=draw, device=ranks.device)
@@ -273,7 +273,7 @@ def partial(ranks: comm.Distributed, batch: int, heads: int, dtype: torch.dtype)
 
 
 def merged(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
-    """Decode's merge three ways, each held against the merge in float64."""
+    """Measure decode's merge three ways, each held against the merge in float64."""
     world, plain = ranks.group.world, sizes.server.dtype
     for heads in sizes.heads:
         heads = -(-heads // world) * world
@@ -305,7 +305,8 @@ def merged(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
 
 
 def overlap(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
-    """The gather of one layer's prefix while another attends: on two streams, and as the library's asynchronous call."""
+    """Measure the gather of one layer's prefix while another attends: on two streams, and as the library's asynchronous
+    call."""
     world, server, device = ranks.group.world, sizes.server, ranks.device
     count, queries = max(sizes.gathers), server.chunk
     sent = torch.zeros(-(-count // world), WIDTH, dtype=server.dtype, device=device)
@@ -349,7 +350,8 @@ def overlap(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
 
 
 def steps_alone(ranks: comm.Distributed, sizes: Sizes, record: Record, contexts: list[int]) -> None:
-    """The same servers with all ranks in one process: several processes have another D each, side by side on their own GPUs.
+    """Measure the same servers with all ranks in one process: several processes have another D each, side by side on their own
+    GPUs.
 
     Who has none waits, and not on a GPU.
     """
@@ -368,7 +370,8 @@ def steps_alone(ranks: comm.Distributed, sizes: Sizes, record: Record, contexts:
 
 
 def steps(ranks: comm.Local | comm.Distributed, sizes: Sizes, record: Record, contexts: list[int]) -> None:
-    """An extend step of a chunk behind each context, and decode steps; the context is stored as a transfer would store it.
+    """Measure an extend step of a chunk behind each context, and decode steps; the context is stored as a transfer would store
+    it.
 
     Tokens are held against those of one device, where these are there.
     """
@@ -449,7 +452,8 @@ def _step_ms(engine: Engine) -> float:
 
 
 def _server(base: ServerConfig, dcp_size: int, longest: int) -> ServerConfig:
-    """A server that holds the longest context, three chunks and an answer, twice over for the chunks of all contexts."""
+    """Configure a server that holds the longest context, three chunks and an answer, twice over for the chunks of all
+    contexts."""
     width = base.page_size * dcp_size
     pages = -(-(longest + 24 * base.chunk) // width) + 16
     return replace(base, dcp_size=dcp_size, size=pages * base.page_size, workspace=longest + 5 * base.chunk, max_requests=2)
@@ -495,7 +499,7 @@ def _shares(profile: _Profile, count: int) -> dict[str, Any]:
 
 
 def _limit(shares: dict[str, Any]) -> str:
-    """What a step waits for most, from its profile."""
+    """Name what a step waits for most, from its profile."""
     busy, nccl = shares["kernels_ms"], shares["nccl_ms"]
     if busy < 0.6 * shares["wall_ms"]:
         return "the host: the GPU works less than 60 % of the step"

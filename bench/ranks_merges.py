@@ -70,7 +70,7 @@ def received(way: str, out: Tensor, world: int) -> int:
 
 
 def oracle(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
-    """The merge in float64 of everything gathered: ``([T, H, V], [T, H])``."""
+    """Merge everything gathered in float64: ``([T, H, V], [T, H])``."""
     world = dist.get_world_size()
     outs, lses = out.new_empty(world, *out.shape), lse.new_empty(world, *lse.shape)
     dist.all_gather_into_tensor(outs.view(-1), out.reshape(-1))
@@ -82,7 +82,7 @@ def oracle(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def own_heads(tensor: Tensor) -> Tensor:
-    """This process's heads of ``[T, H, ...]``."""
+    """Return this process's heads of ``[T, H, ...]``."""
     return _by_owner(tensor)[dist.get_rank()]
 
 

@@ -64,12 +64,12 @@ class Fabric:
 
 
 def gather_ms(fabric: Fabric, ranks: int, tokens: int) -> float:
-    """Extend's all-gather of one layer's prefix of ``tokens``."""
+    """Model the time of extend's all-gather of one layer's prefix of ``tokens``."""
     return fabric.all_gather(ranks, -(-tokens // ranks) * ROW)
 
 
 def merge_ms(fabric: Fabric, ranks: int, batch: int, heads: int, way: str) -> float:
-    """The transfers of decode's merge of one layer; what a device computes for it is not in this."""
+    """Model the time of the transfers of decode's merge of one layer, without what a device computes for it."""
     rows = batch * heads
     if way == "all-gather":
         return fabric.all_gather(ranks, rows * (ROW + 4))
@@ -93,7 +93,8 @@ class Step:
 
 
 def line(points: Sequence[tuple[float, float]]) -> Step:
-    """A line through (ranks a device, milliseconds); through the origin where there is one point. Neither part is below 0."""
+    """Fit a line through (ranks a device, milliseconds); through the origin where there is one point. Neither part is below
+    0."""
     if len(points) == 1:
         return Step(0.0, points[0][1] / points[0][0])
     slope = max(0.0, statistics.linear_regression([p[0] for p in points], [p[1] for p in points]).slope)
@@ -101,7 +102,7 @@ def line(points: Sequence[tuple[float, float]]) -> Step:
 
 
 def link(rows: Iterable[dict[str, Any]]) -> Link:
-    """The measured link: a line through its smallest and its largest all-gather."""
+    """Fit the measured link: a line through its smallest and its largest all-gather."""
     found = sorted((r for r in rows if r["what"] == "link"), key=lambda r: r["bytes_each"])
     small, large = found[0], found[-1]
     rate = (large["received"] - small["received"]) / max(large["ms"] - small["ms"], 1e-9)
@@ -109,8 +110,8 @@ def link(rows: Iterable[dict[str, Any]]) -> Link:
 
 
 def transfers_ms(fabric: Fabric, ranks: int, kind: str, context: int, layers: int, heads: int) -> float:
-    """What a step of this engine sends: extend gathers the prefix in each layer, decode gathers one query's outputs and LSEs in
-    two calls, and both gather the tokens."""
+    """Model the time of what a step of this engine sends: extend gathers the prefix in each layer, decode gathers one query's
+    outputs and LSEs in two calls, and both gather the tokens."""
     tokens = fabric.all_gather(ranks, 16)
     if kind == "extend":
         return layers * gather_ms(fabric, ranks, context) + tokens
@@ -123,7 +124,7 @@ def held_gb(context: int, ranks: int, layers: int) -> tuple[float, float]:
 
 
 def steps_of(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, int], Step]:
-    """The engine's steps by kind and context, from the servers that ran on one device."""
+    """Return the engine's steps by kind and context, from the servers that ran on one device."""
     alone = [r for r in rows if r["what"] == "step" and r["devices"] == 1]
     return {
         (kind, context): line([(r["ranks_a_device"], r[f"{kind}_ms"]) for r in alone if r["context"] == context])
@@ -166,7 +167,7 @@ def checked(record: dict[str, Any], near: Link) -> list[tuple[str, float, float]
 
 
 def fabrics(near: Link, far: Link) -> tuple[Fabric, ...]:
-    """The measured link among all, boxes of eight with a network between them, and a network among all."""
+    """Make three fabrics: the measured link among all, boxes of eight with a network between them, and a network among all."""
     return (
         Fabric("as measured", near, far, 1 << 30),
         Fabric("boxes of 8", near, far, 8),
@@ -175,7 +176,7 @@ def fabrics(near: Link, far: Link) -> tuple[Fabric, ...]:
 
 
 def report(record: dict[str, Any], far: Link, ranks: Sequence[int] = (2, 4, 8, 64)) -> list[str]:
-    """The model as text: assumptions, measured points beside it, and what it says of more ranks."""
+    """Write the model as text: assumptions, measured points beside it, and what it says of more ranks."""
     near, layers, heads = link(record["rows"]), record["layers"], record["heads"]
     lines = [f"From figures of: {record['ran_on']}", "Measured links: start "
              f"{1e3 * near.start_ms:.1f} us, {near.rate / 1e6:,.3g} GB/s received. Assumed network: start "

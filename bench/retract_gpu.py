@@ -100,7 +100,8 @@ def one(tokens: int, layers: int, device: torch.device) -> dict:
 
 
 def rows_of(tokens: int, seed: int, device: torch.device) -> torch.Tensor:
-    """This rank's rows ``[n]`` int64 of a request whose pages lie in random order. Seeds 1 and 2 share no page of a pool."""
+    """Draw this rank's rows ``[n]`` int64 of a request whose pages lie in random order. Seeds 1 and 2 share no page of a
+    pool."""
     count = -(-tokens // (PAGE * DCP_SIZE))
     pages = torch.randperm(count, generator=torch.Generator().manual_seed(seed)) + (seed - 1) * (count + 1)
     position = torch.arange(tokens)

@@ -44,7 +44,7 @@ def page_table(n: int) -> harness.Row:
 
 
 def selected(queries: int, k: int, dtype: torch.dtype) -> list[harness.Row]:
-    """A batch of 8 requests of 32k tokens each; ascending positions, as the selector gives them."""
+    """Make a batch of 8 requests of 32k tokens each; ascending positions, as the selector gives them."""
     requests, longest = 8, 32_768
     step = longest // k
     pos = (torch.arange(k, device="cuda") * step + torch.randint(0, step, (queries, k), device="cuda")).to(dtype)

@@ -52,12 +52,12 @@ def project() -> dict:
 
 
 def canonical(name: str) -> str:
-    """The spelling that PyPI compares."""
+    """Return the spelling that PyPI compares."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def versions(text: str) -> dict[str, str]:
-    """The pinned version of each package that a file in pip's format names."""
+    """Return the pinned version of each package that a file in pip's format names."""
     found = (PIN.match(line) for line in text.splitlines())
     return {canonical(match[1]): match[2] for match in found if match}
 
@@ -111,7 +111,8 @@ def made(pinned: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
 
 
 def resolve(upgrade: str | None) -> dict[str, str]:
-    """What course, kernels, site and tests come to, by uv. ``upgrade``: a package that takes its newest, "" for all of them."""
+    """Resolve what course, kernels, site and tests come to, by uv. ``upgrade``: a package that takes its newest, "" for all of
+    them."""
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
     if uv is None:
         sys.exit("pins.py: resolving needs uv beside this Python or on the PATH; .venv/bin/python has one")

@@ -55,7 +55,8 @@ class LearnerSpawner(LocalProcessSpawner):
 
 
 def seed_of(name: str) -> str:
-    """The seed of a learner's cases in labs 01 to 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the same."""
+    """Return the seed of a learner's cases in labs 01 to 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the
+    same."""
     from dcplab.grade.seeds import bound
 
     key = PLAN.environment.get("DCPLAB_SEED_KEY")
@@ -67,7 +68,7 @@ def checkout_of(name: str) -> Path:
 
 
 def clone_once(spawner) -> None:
-    """Gives a learner their checkout at the first login, made by themselves so that it is theirs."""
+    """Give a learner their checkout at the first login, made by themselves so that it is theirs."""
     folder = checkout_of(spawner.user.name)
     if not folder.exists():
         who = pwd.getpwnam(spawner.user.name)

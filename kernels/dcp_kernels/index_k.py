@@ -67,7 +67,7 @@ def read_index_k_kernel(
     DIM: tl.constexpr,
     ROWS: tl.constexpr,
 ):
-    """The way back: keys ``[n, DIM]`` and scales ``[n]``, contiguous; a loc of -1 reads nothing and gives zeros."""
+    """Read keys ``[n, DIM]`` and scales ``[n]`` back, contiguous; a loc of -1 reads nothing and gives zeros."""
     token, here, key_at, scale_at = _slots(loc_ptr, n, page_stride, PAGE_SIZE, DIM, ROWS)
     col = tl.arange(0, DIM)
     key = tl.load(buf_ptr + key_at[:, None] + col[None, :], mask=here[:, None], other=0)
