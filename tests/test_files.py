@@ -2,6 +2,9 @@
 
 import os
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +46,36 @@ def test_what_utf8_cannot_hold_and_what_is_no_file(tmp_path):
     os.close(reader)
     files.replace(type(tmp_path)(os.devnull), "gone")
     assert not (tmp_path / os.devnull[1:]).exists() and os.path.exists(os.devnull)
+
+
+KEEPS = """
+import sys, tempfile
+from dcplab import files
+tempfile.tempdir = sys.argv[1]
+with files.scratch("zips") as folder:
+    (folder / "a").mkdir()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def keeper(tmp_path):
+    words = [sys.executable, "-c", KEEPS, str(tmp_path)]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_a_scratch_folder_goes_with_its_process_killed_or_not(tmp_path):
+    """The next process of its user removes what a killed one has left, and nothing of a living one or of somebody else's."""
+    (killed, left), (living, held) = keeper(tmp_path), keeper(tmp_path)
+    killed.kill()
+    killed.wait()
+    (other := tmp_path / "dcplab-zips-link").symlink_to(tmp_path / "mine")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "dcplab-answer-x").mkdir()
+    assert left.is_dir() and held.is_dir()
+    third, folder = keeper(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([held, folder, other, tmp_path / "mine", tmp_path / "dcplab-answer-x"])
+    for process in (living, third):
+        process.communicate("")
+    assert not held.exists() and not folder.exists()

@@ -1,9 +1,13 @@
-"""Replaces a file whole or not at all."""
+"""Replaces a file whole or not at all, and keeps a folder no longer than the process that made it."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -30,6 +34,43 @@ def replace(path: Path, text: str | bytes, private: bool = False) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def scratch(kind: str) -> Iterator[Path]:
+    """Make a temporary folder ``dcplab-KIND-...`` and remove it at the end. Who is killed removes nothing, so each process
+    first removes what such processes of its user have left: a lock, which dies with its process, tells whose is alive."""
+    place = Path(tempfile.gettempdir())
+    if (place, kind) not in _swept:
+        _swept.add((place, kind))
+        for old in place.glob(f"dcplab-{kind}-*"):
+            _remove_abandoned(old)
+    made = Path(tempfile.mkdtemp(prefix=f".dcplab-{kind}-"))
+    folder = made.with_name(made.name[1:])
+    lock = os.open(made, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made.rename(folder)  # under this name others look at it, and it is locked by now
+        yield folder
+    finally:
+        for one in (made, folder):
+            shutil.rmtree(one, ignore_errors=True)
+        os.close(lock)
+
+
+_swept: set[tuple[Path, str]] = set()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove a folder of ours that nobody holds; leave one of another user, a link, and what is no folder."""
+    with contextlib.suppress(OSError):
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            if os.fstat(lock).st_uid == os.geteuid():
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock)
 
 
 def _umask() -> int:

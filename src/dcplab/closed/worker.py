@@ -12,8 +12,6 @@ import io
 import json
 import os
 import resource
-import shutil
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,7 +19,7 @@ from typing import Any, BinaryIO
 
 import torch
 
-from dcplab import codec, front_end, lab, mode, prediction, progress, settings
+from dcplab import codec, files, front_end, lab, mode, prediction, progress, settings
 from dcplab.closed import asks, shown, wire
 from dcplab.course import catalog
 from dcplab.errors import CourseError
@@ -118,25 +116,24 @@ def _learner(header: Mapping[str, Any], asked: Any) -> Iterator[SentCells | None
     """Be the service's side of one learner for a request: their state, their seed, and the notebook that was sent."""
     if not isinstance(asked, dict):
         raise wire.Broken("no request")
-    scratch = Path(tempfile.mkdtemp(prefix="dcplab-asked-"))
     environment, before = os.environ.copy(), Path.cwd()
-    try:
-        seed = header.get("seed")
-        own = {"DCPLAB_STATE": header["state"], "DCPLAB_SEED": "" if seed is None else str(seed)}
-        os.environ |= own | {"DCPLAB_LABS": str(scratch)}
-        os.environ.pop("JPY_SESSION_NAME", None)
-        os.chdir(_laid_out(scratch, asked.get("notebook")))
-        history = asked.get("history")
-        shell = SentCells([str(text) for text in history]) if isinstance(history, list) else None
-        front_end.ran = _runs(asked.get("runs"))
-        with lab.attached(shell):
-            yield shell
-    finally:
-        front_end.ran = {}
-        os.chdir(before)
-        os.environ.clear()
-        os.environ |= environment
-        shutil.rmtree(scratch, ignore_errors=True)
+    with files.scratch("asked") as scratch:
+        try:
+            seed = header.get("seed")
+            own = {"DCPLAB_STATE": header["state"], "DCPLAB_SEED": "" if seed is None else str(seed)}
+            os.environ |= own | {"DCPLAB_LABS": str(scratch)}
+            os.environ.pop("JPY_SESSION_NAME", None)
+            os.chdir(_laid_out(scratch, asked.get("notebook")))
+            history = asked.get("history")
+            shell = SentCells([str(text) for text in history]) if isinstance(history, list) else None
+            front_end.ran = _runs(asked.get("runs"))
+            with lab.attached(shell):
+                yield shell
+        finally:
+            front_end.ran = {}
+            os.chdir(before)
+            os.environ.clear()
+            os.environ |= environment
 
 
 def _laid_out(scratch: Path, notebook: Any) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -46,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from dcplab import files
     from dcplab.course import catalog
     from dcplab.errors import CourseError
     from dcplab.grade import grader, layout, results, roster, seeds, zips
@@ -66,9 +66,9 @@ def run(args: argparse.Namespace) -> int:
     asked = [catalog.lab(name) for name in args.lab]
     earlier = results.load(targets.json)
     out = sys.stderr if args.json == "-" else sys.stdout
-    with tempfile.TemporaryDirectory(prefix="dcplab-zips-") as folder:
+    with files.scratch("zips") as folder:
         who = known.who if known else layout.nobody
-        found = layout.find(args.paths, {lab.name for lab in labs}, zips.unpacker(Path(folder)), who)
+        found = layout.find(args.paths, {lab.name for lab in labs}, zips.unpacker(folder), who)
         seed = _seed(args, [earlier.get(os.path.abspath(one.name)) for one in found])
         graded = _grade(args, found, seed, earlier, bound, lambda rows: results.save(targets.json, earlier, rows))
     rows = results.complete(results.together(earlier, graded), labs, known, asked)

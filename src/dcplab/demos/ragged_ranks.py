@@ -15,7 +15,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -25,7 +24,7 @@ from typing import Any
 
 import torch
 
-from dcplab import ended, paths
+from dcplab import ended, files, paths
 from dcplab.engine import backend, comm, index_spaces, tokenizer
 from dcplab.engine.configurator import WIDTH, ServerConfig
 from dcplab.engine.scheduler import Engine
@@ -168,12 +167,12 @@ def ranks(kind: str, dcp_size: int, processes: int, told: Callable[[str, int], N
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="dcplab-ranks-") as folder:
+    with files.scratch("ranks") as folder:
         started: list[subprocess.Popen] = []
         try:
             for rank in range(processes):
-                started.append(_start(kind, dcp_size, rank, processes, port, Path(folder)))
-            return _wait(started, Path(folder), told, time.monotonic() + timeout_s, timeout_s)
+                started.append(_start(kind, dcp_size, rank, processes, port, folder))
+            return _wait(started, folder, told, time.monotonic() + timeout_s, timeout_s)
         finally:
             for process in started:
                 process.kill()

@@ -14,7 +14,6 @@ import math
 import os
 import re
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -27,13 +26,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dcplab import paths, settings
+from dcplab import files, paths, settings
 from dcplab.errors import CourseError
 from dcplab.sandbox.gpu_queue.client import turn
 from dcplab.sandbox.walls import enclose
 from dcplab.sandbox.watch import STUCK, Limits, ServerLost, Watch, hear, records
 
 _SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|APIKEY", re.IGNORECASE)  # variables that no answer needs to read
+# Whose a request is that starts a server (in a closed book) is nothing to those whose answers run there after it.
+_OURS = {"TRITON_INTERPRET", "DCPLAB_SEED", "DCPLAB_STATE", "DCPLAB_LABS"}
 QUIET_S = 2.0  # a start that takes no longer is not worth a line
 START_S = 180.0  # enough for a first import of torch from a cold disk
 FILES_BYTES = 512 << 20  # in all its files together
@@ -86,9 +87,9 @@ def run(
     from dcplab import codec
 
     key = secrets.token_bytes(16)
-    scratch = tempfile.mkdtemp(prefix="dcplab-")
-    limits = Limits(own_s, MEMORY_BYTES[mode], mode, THREADS[mode], FILES_BYTES, scratch)
-    try:
+    with files.scratch("answer") as folder:
+        scratch = str(folder)
+        limits = Limits(own_s, MEMORY_BYTES[mode], mode, THREADS[mode], FILES_BYTES, scratch)
         job = codec.encode(
             {
                 "programs": list(programs),
@@ -120,8 +121,6 @@ def run(
                 return _run(_server(mode, note), job, key, limits)
             except ServerLost:  # killed from outside, by this answer, or by a neighbour
                 return _run_alone(mode, note, job, key, limits)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def warm(mode: str, wait: bool = False) -> None:
@@ -249,7 +248,7 @@ def _command(mode: str) -> list[str]:
 
 
 def _environment(mode: str) -> dict[str, str]:
-    env = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET" and not _SECRET.search(k)}
+    env = {k: v for k, v in os.environ.items() if k not in _OURS and not _SECRET.search(k)}
     if mode != "gpu":
         env["CUDA_VISIBLE_DEVICES"] = ""
     if mode == "cpu":
