@@ -263,3 +263,32 @@ def test_a_class_with_its_roster_from_a_zip_to_marks(course, solved, tmp_path, c
     assert {(one["student"], one["points"], one["counts"]) for one in again} == {
         (one["student"], one["points"], one["counts"]) for one in rows
     }
+
+
+def test_a_call_on_one_students_folder_makes_nobody_of_its_names(course, tmp_path):
+    """`ann` hands in a folder `bob`. Whoever grades her folder again, with the same rows, grades ann, by her seed."""
+    from dcplab.author import build, notebook
+    from dcplab.course import catalog
+    from dcplab.grade.seeds import made_of
+
+    untouched = notebook.to_text(build.make(catalog.lab("01")).learner)  # of which nothing is run
+    made(tmp_path / "class", "ann/bob/01_tiny.ipynb", "cay/01_tiny.ipynb", text=untouched)
+    (tmp_path / "key").write_text("k" * 32)
+    (tmp_path / "roster.csv").write_text("id,username,name\n7,ann,Ann Li\n8,bob,Bob\n9,cay,Cay\n")
+
+    def graded(folder, name, *words):
+        words = ["--json", str(tmp_path / name), "--seed-key", str(tmp_path / "key"), "--seed", "1", *words]
+        assert cli.main(["grade", str(tmp_path / folder), *words]) == 0
+        rows = json.loads((tmp_path / name).read_text())
+        return [(row["student"], row["own_seed"]) for row in rows if row["path"]]
+
+    ann, bob, cay = [(name, made_of(b"k" * 32, name)) for name in ("ann", "bob", "cay")]
+    assert sorted(graded("class", "rows.json")) == [ann, cay]
+    for words in ((), ("--resume",), ()):
+        assert sorted(graded("class/ann", "rows.json", *words)) == [ann, cay], "a narrower call, and again"
+        assert sorted(graded("class/cay", "rows.json", *words)) == [ann, cay]
+        assert sorted(graded("class/ann/bob/01_tiny.ipynb", "rows.json", *words)) == [ann, cay]
+    assert graded("class/ann", "other.json") == [bob], "nobody has said that it is ann's"
+    assert sorted(graded("class", "other.json")) == [ann, cay], "a wider call knows"
+    roster = ("--roster", str(tmp_path / "roster.csv"))
+    assert {name for name, _ in graded("class/ann", "rows.json", *roster)} <= {"ann", "cay"}

@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
     with files.scratch("zips") as folder:
         who = known.who if known else layout.nobody
         found = layout.find(args.paths, {lab.name for lab in labs}, zips.unpacker(folder), who)
+        found = results.remembered(found, earlier)
         seed = _seed(args, [earlier.get(os.path.abspath(one.name)) for one in found])
         graded = _grade(args, found, seed, earlier, bound, lambda rows: results.save(targets.json, earlier, rows))
     rows = results.complete(results.together(earlier, graded), labs, known, asked)
@@ -111,7 +112,8 @@ def _grade(
     waits = None
 
     def ordered() -> list[dict]:
-        return [row for _, row in sorted(dict(finished).items())]
+        rows = sorted(dict(finished).items())
+        return [{**row, "account": found[i].account, "given": found[i].given} for i, row in rows]
 
     try:
         with progress_line.line("done", len(found), len(finished)) as say:

@@ -35,6 +35,7 @@ class Found(NamedTuple):
     shown: str = ""
     status: str = ""
     note: str = ""
+    given: str = ""  # the path of the call below which it was found, absolute
 
     @property
     def name(self) -> str:
@@ -65,7 +66,9 @@ def find(
             for each in unpack(one) if _is_zip(one) else [_as_it_lies(one, given=one == path)]:
                 whole = one.is_dir() or (each.path == one and _is_zip(one))  # the row of a folder itself, or of a zip
                 student, account = student_of(PurePath(each.name, "x" if whole else ""), path, labs, who)
-                found.setdefault(os.path.abspath(each.name), each._replace(student=student, account=account))
+                found.setdefault(
+                    os.path.abspath(each.name), each._replace(student=student, account=account, given=os.path.abspath(path))
+                )
     return list(found.values())
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from dcplab.course.catalog import Lab
 from dcplab.errors import CourseError
 from dcplab.grade import feedback, junit, marks, rows
+from dcplab.grade.layout import Found
 from dcplab.grade.roster import Roster
 from dcplab.grade.rows import to_json
 
@@ -62,12 +63,25 @@ def _believed(row: dict) -> dict:
     return {**row, "points": sum(points)}
 
 
+def remembered(found: Iterable[Found], earlier: Mapping[str, Mapping]) -> list[Found]:
+    """Return what was found, each as the student's whom an earlier call over more folders has named: below one student's
+    folder the names are the student's own, and would make them another."""
+    return [_remembered(one, earlier.get(os.path.abspath(one.name))) for one in found]
+
+
+def _remembered(one: Found, row: Mapping | None) -> Found:
+    if row is None or row["student"] is None:
+        return one
+    account, given = row.get("account", row["student"]), row.get("given", "")
+    wider = given in map(str, Path(one.given).parents)
+    if one.student is not None and (not wider or account == one.account):  # the roster of this call may say more
+        return one._replace(given=given) if wider else one
+    return one._replace(student=row["student"], account=account, given=given or one.given)
+
+
 def together(earlier: Mapping[str, Mapping], new: Iterable[Mapping]) -> list[Mapping]:
     """Return new rows and those of other paths, in order: a run over less than the class adds, and loses nothing."""
     by_path = {os.path.abspath(row["path"]): row for row in new}
-    for path, row in by_path.items():
-        if row["student"] is None and path in earlier:  # a call on one student's folder need not know whose it is
-            by_path[path] = {**row, "student": earlier[path]["student"]}
     return [*(row for path, row in earlier.items() if path not in by_path), *by_path.values()]
 
 
