@@ -26,6 +26,7 @@ from dcplab.sandbox.gpu_queue.daemon import alone, peer, user_name
 
 OF_ONE_USER = 8  # connections
 HEARD_S = 10.0  # in which a request must have come whole
+READ_S = 60.0  # in which an answer must have been read
 WALL_S = 300.0  # of one request; the longest of the course's own, lab 05's matrix, takes half a minute
 UNREAD_BYTES = wire.TOLD_BYTES + (1 << 20)  # of an answer that its asker does not read
 READY_S = 120.0  # in which a worker has imported torch
@@ -99,6 +100,14 @@ class Turns:
             self.at_work.discard(asked.uid)
             self.changed.notify_all()
 
+    async def leave(self, asked: _Asked) -> None:
+        """Forget a request whose asker has gone, and its body, though nobody may take one from the line for minutes."""
+        async with self.changed:
+            asked.gone = True
+            line = self.waiting.get(asked.uid, deque())
+            if asked in line:
+                line.remove(asked)
+
     def before(self, asked: _Asked) -> int:
         """Count whom a request waits for: the users before its own in the line, and its own's earlier requests."""
         users = list(self.waiting)
@@ -121,8 +130,10 @@ class WorkerProcess:
         self.process = await asyncio.create_subprocess_exec(
             *command, stdin=pipe, stdout=pipe, env=env, cwd="/", start_new_session=True
         )
-        with contextlib.suppress(wire.Broken, TimeoutError):
+        try:
             await asyncio.wait_for(self._frame(), READY_S)
+        except (wire.Broken, TimeoutError):
+            await self.end()  # else its first word would be taken for an answer, and each answer for the next asker's
 
     async def answer(self, header: dict[str, Any], asked: _Asked) -> None:
         """Have a request answered, and hand each frame on. Raises Broken if the process ended."""
@@ -176,12 +187,15 @@ class Service:
         except (TimeoutError, OSError, asyncio.IncompleteReadError):
             pass  # it said too little, or went
         finally:
-            self.connections[uid] -= 1
-            if not self.connections[uid]:
-                del self.connections[uid]
-            with contextlib.suppress(OSError, TimeoutError):
-                await asyncio.wait_for(writer.drain(), HEARD_S)
             writer.close()
+            try:
+                await asyncio.wait_for(writer.wait_closed(), READ_S)  # until the last byte is on its way
+            except (OSError, TimeoutError):
+                writer.transport.abort()  # or what nobody reads would be kept for good
+            finally:
+                self.connections[uid] -= 1
+                if not self.connections[uid]:
+                    del self.connections[uid]
 
     async def _until_answered(self, asked: _Asked, reader: asyncio.StreamReader) -> None:
         hung_up = asyncio.ensure_future(reader.read(1))
@@ -191,7 +205,7 @@ class Service:
                 asked.tell(wire.words({"before": self.turns.before(asked)}))
                 done, _ = await asyncio.wait({hung_up, answered}, timeout=wire.BEAT_S, return_when=asyncio.FIRST_COMPLETED)
                 if hung_up in done:
-                    asked.gone = True  # it is dropped if it waits; at work it ends by its own limits
+                    await self.turns.leave(asked)  # at work it ends by its own limits
                     return
         finally:
             hung_up.cancel()
