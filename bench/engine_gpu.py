@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def agree(args) -> dict:
-    """Each D against one rank; a server that dies costs its own D."""
+    """Compare each D with one rank; a server that dies costs its own D."""
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
     sizes = (2, 3, 4, 8)
     calls = [

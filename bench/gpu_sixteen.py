@@ -83,7 +83,8 @@ def alone(done: dict) -> str:
 
 
 def together(processes: int, parts: list[str], turns: int, limit_s: float, gpu: bool) -> dict:
-    """One setting of ``DCPLAB_GPU_TURNS``: every verdict with its time, what it should have been, and the GPU's memory."""
+    """Measure one setting of ``DCPLAB_GPU_TURNS``: every verdict with its time, what it should have been, and the GPU's
+    memory."""
     from dcplab import subprocess_call
 
     os.environ["DCPLAB_GPU_TURNS"] = str(turns)
@@ -132,7 +133,7 @@ def role(number: int, processes: int) -> str:
 
 
 def notebook(number: int, parts: list[str], of: int, room: str | None = None, role: str = "right") -> list[dict]:
-    """One notebook's checks, in this process; written down one by one, for it may be killed."""
+    """Run one notebook's checks, in this process; written down one by one, for it may be killed."""
     import signal
 
     from dcplab import checking, mode

@@ -120,7 +120,7 @@ def line(row: dict) -> str:
 
 
 def serve(device: str, dcp_size: int, size: int, chunk: int, way: str, asked: int = 3, **model: int) -> dict:
-    """One server from its start to its last answer, in this process. ``asked``: how many of the three questions. ``model``:
+    """Run one server from its start to its last answer, in this process. ``asked``: how many of the three questions. ``model``:
     other fields of its ServerConfig, such as ``layers`` and ``topk``.
 
     Returns ``batches``, steps by kind, ``outcome``, and ``why``: what is not right."""

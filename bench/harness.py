@@ -79,7 +79,7 @@ def _flush() -> None:
 
 @functools.cache
 def copy_rate() -> float:
-    """Bytes a second, read and written, of a copy of 2 GiB."""
+    """Measure the bytes a second, read and written, of a copy of 2 GiB."""
     a, b = (torch.randint(0, 100, (2 << 28,), dtype=torch.int32, device="cuda") for _ in range(2))
     return 2 * a.numel() * 4 / (time_ms(lambda: b.copy_(a), 10) / 1e3)
 

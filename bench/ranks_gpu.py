@@ -188,7 +188,7 @@ def measure(ranks: comm.Distributed, sizes: Sizes, record: Record, most: int) ->
 
 
 def _enough(ranks: comm.Local | comm.Distributed, record: Record, seconds: float) -> bool:
-    """Whether so many seconds are left, as the slowest process sees it: all that work together must do the same."""
+    """Ask if so many seconds are left, as the slowest process sees it: all that work together must do the same."""
     so_far = record.seconds if isinstance(ranks, comm.Local) else _slowest(ranks, record.seconds)
     return so_far + seconds < record.limit - END_S
 
@@ -200,7 +200,7 @@ def _slowest(ranks: comm.Distributed, value: float) -> float:
 
 
 def timed(ranks: comm.Distributed, run: Callable[[], object], repeats: int) -> float:
-    """Milliseconds of one of ``repeats`` runs in a row, begun together, of the slowest process."""
+    """Measure the milliseconds of one of ``repeats`` runs in a row, begun together, of the slowest process."""
     together = torch.zeros(1, device=ranks.device)
     for _ in range(2):
         run()
@@ -445,7 +445,7 @@ def one_context(engine: Engine, body: list[str], gpu: bool) -> dict[str, Any]:
 
 
 def _step_ms(engine: Engine) -> float:
-    """Milliseconds of a step, after which the host has the tokens."""
+    """Measure the milliseconds of a step, after which the host has the tokens."""
     began = time.perf_counter()
     engine.step()
     return 1e3 * (time.perf_counter() - began)
@@ -480,7 +480,8 @@ class _Profile:
 
 
 def _shares(profile: _Profile, count: int) -> dict[str, Any]:
-    """Milliseconds a step on the GPU: all kernels, those of NCCL, and the longest; and the wall of a step as profiled."""
+    """Measure the milliseconds a step on the GPU: all kernels, those of NCCL, and the longest; and the wall of a step as
+    profiled."""
     assert profile.seen is not None
     kernels = [e for e in profile.seen.key_averages() if e.device_type == torch.autograd.DeviceType.CUDA]
     longest = sorted(kernels, key=lambda e: -e.self_device_time_total)[:6]

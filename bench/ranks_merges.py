@@ -57,7 +57,7 @@ WAYS: dict[str, Merge] = {"all-gather": whole, "reduce-scatter": by_sum, "all-to
 
 
 def received(way: str, out: Tensor, world: int) -> int:
-    """Bytes that a process receives from others, for what `WAYS` have: computed from shapes, not measured."""
+    """Count the bytes that a process receives from others, for what `WAYS` have: computed from shapes, not measured."""
     rows = out.shape[0] * out.shape[1]
     one = rows * (out.shape[2] * out.element_size() + 4)
     others = world - 1
@@ -87,13 +87,13 @@ def own_heads(tensor: Tensor) -> Tensor:
 
 
 def _by_owner(tensor: Tensor) -> Tensor:
-    """``[T, H, ...]`` -> ``[R, T, H / R, ...]``, a view: the heads of each process."""
+    """View ``[T, H, ...]`` as ``[R, T, H / R, ...]``: the heads of each process."""
     world = dist.get_world_size()
     return tensor.unflatten(1, (world, tensor.shape[1] // world)).transpose(0, 1)
 
 
 def _pack(outs: Tensor, lses: Tensor) -> Tensor:
-    """``[n, T, h, V]`` and ``[n, T, h]`` -> bytes ``[n, ...]``, so that one collective carries both."""
+    """Pack ``[n, T, h, V]`` and ``[n, T, h]`` into bytes ``[n, ...]``, so that one collective carries both."""
     flat = [part.contiguous().view(part.shape[0], -1).view(torch.uint8) for part in (outs, lses)]
     return torch.cat(flat, 1)
 

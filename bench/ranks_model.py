@@ -47,7 +47,7 @@ class Fabric:
     box: int
 
     def all_gather(self, ranks: int, each: float) -> float:
-        """Milliseconds until each of ``ranks`` processes has the ``each`` bytes of all."""
+        """Return the milliseconds until each of ``ranks`` processes has the ``each`` bytes of all."""
         near = min(ranks, self.box)
         boxes = -(-ranks // near)
         inside = math.log2(near) * self.near.start_ms + (near - 1) * boxes * each / self.near.rate if near > 1 else 0.0
@@ -55,7 +55,8 @@ class Fabric:
         return max(inside, outside)
 
     def exchange(self, ranks: int, each: float) -> float:
-        """Milliseconds of an all-to-all, or of a reduce-scatter, of ``each`` bytes that a process has: a share to everybody."""
+        """Return the milliseconds of an all-to-all, or of a reduce-scatter, of ``each`` bytes that a process has: a share to
+        everybody."""
         near = min(ranks, self.box)
         inside = math.log2(near) * self.near.start_ms + (near - 1) * each / ranks / self.near.rate if near > 1 else 0.0
         far = ranks - near
@@ -88,7 +89,7 @@ class Step:
     rank_ms: float
 
     def over(self, held: float, transfers_ms: float) -> float:
-        """Milliseconds where a device holds ``held`` ranks and waits for transfers."""
+        """Return the milliseconds where a device holds ``held`` ranks and waits for transfers."""
         return self.fixed_ms + held * self.rank_ms + transfers_ms
 
 
@@ -134,7 +135,7 @@ def steps_of(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, int], Step]:
 
 
 def checked(record: dict[str, Any], near: Link) -> list[tuple[str, float, float]]:
-    """Each measured point of several processes: (what, measured ms, the model's)."""
+    """List each measured point of several processes: (what, measured ms, the model's)."""
     rows, world, layers, heads = (record[name] for name in ("rows", "processes", "layers", "heads"))
     here = Fabric("here", near, near, world)
     steps = steps_of(rows)

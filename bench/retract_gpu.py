@@ -111,7 +111,7 @@ def rows_of(tokens: int, seed: int, device: torch.device) -> torch.Tensor:
 
 
 def row_by_row(pool: torch.Tensor, kept: torch.Tensor, rows: torch.Tensor, device: torch.device) -> tuple[float, float]:
-    """Seconds of a row to the host and back, each a copy of its own into pinned memory that is there."""
+    """Measure the seconds of a row to the host and back, each a copy of its own into pinned memory that is there."""
     where = rows.tolist()
 
     def there() -> None:
@@ -126,7 +126,7 @@ def row_by_row(pool: torch.Tensor, kept: torch.Tensor, rows: torch.Tensor, devic
 
 
 def plain(size: int, device: torch.device) -> tuple[float, float]:
-    """Seconds of one copy of ``size`` bytes to pinned memory, and back."""
+    """Measure the seconds of one copy of ``size`` bytes to pinned memory, and back."""
     a = torch.ones(size, dtype=torch.uint8, device=device)
     b = torch.empty(size, dtype=torch.uint8, pin_memory=device.type == "cuda")
     return clock(lambda: b.copy_(a, non_blocking=True), device), clock(lambda: a.copy_(b, non_blocking=True), device)

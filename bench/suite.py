@@ -28,7 +28,7 @@ LONGEST = 25
 
 
 def processor_s() -> float:
-    """Seconds of all processes that were started here and have ended."""
+    """Return the seconds of all processes that were started here and have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -44,7 +44,7 @@ def run(words: list[str]) -> dict:
 
 
 def by_file(record: Path) -> dict[str, dict[str, float]]:
-    """Each file's tests, their number and seconds by the clock and of processors, the most of these first."""
+    """Sum up each file's tests, their number and seconds by the clock and of processors, the most of these first."""
     files: dict[str, dict[str, float]] = {}
     for case in ElementTree.parse(record).iter("testcase"):
         one = files.setdefault(case.get("classname", ""), {"tests": 0, "wall_s": 0.0, "processor_s": 0.0})
@@ -55,7 +55,8 @@ def by_file(record: Path) -> dict[str, dict[str, float]]:
 
 
 def used_s() -> float:
-    """Seconds of processors that this process, what it started and what these started have used, ended ones included."""
+    """Return the seconds of processors that this process, what it started and what these started have used, ended ones
+    included."""
     seconds, todo = 0.0, [os.getpid()]
     while todo:
         pid = todo.pop()

@@ -70,7 +70,7 @@ def extend() -> list[harness.Row]:
 
 
 def dcp() -> list[harness.Row]:
-    """One rank of eight: the localized list with -1 where another rank owns the row, and the same list compacted."""
+    """Measure one rank of eight: the localized list with -1 where another rank owns the row, and the same list compacted."""
     rows = []
     for heads, rope in SHAPES:
         for batch in (1, 8, 32, 64, 128):

@@ -24,7 +24,8 @@ def module(name: str):
 
 
 def attention(name: str, q: torch.Tensor, kv: torch.Tensor, indices: torch.Tensor):
-    """``name``: "sparse_mla_fwd" (tiles) or "sparse_mla_fwd_pipelined" (warp roles). They take 512 + 64 columns."""
+    """Load the kernel ``name``: "sparse_mla_fwd" (tiles) or "sparse_mla_fwd_pipelined" (warp roles). They take 512 + 64
+    columns."""
     example = module(name)
     if example is None or q.shape[2] != 576 or q.shape[1] % 64:
         return None

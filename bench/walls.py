@@ -13,7 +13,7 @@ from dcplab.sandbox.walls import capabilities, enclose, landlock, seccomp
 
 
 def in_a_fork(call) -> float:
-    """Seconds that a call takes in a child of its own: what it closes stays closed."""
+    """Measure the seconds that a call takes in a child of its own: what it closes stays closed."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -68,7 +68,7 @@ def reasons(settings: Mapping) -> dict[str, dict[str, str]]:
 
 
 def pins_text(settings: Mapping, pinned: Mapping[str, str]) -> str:
-    """pins.txt: the packages with a reason by group, then all others by name."""
+    """Write pins.txt: the packages with a reason by group, then all others by name."""
     groups = reasons(settings)
     width = 2 + max(len(f"{name}=={pinned[name]}") for group in groups.values() for name in group)
     named = [
@@ -81,7 +81,8 @@ def pins_text(settings: Mapping, pinned: Mapping[str, str]) -> str:
 
 
 def conda_text(settings: Mapping, pinned: Mapping[str, str]) -> str:
-    """environment.yml: conda-forge's part, then pip's: every other dependency, the capped ones, the kernels, the course."""
+    """Write environment.yml: conda-forge's part, then pip's: every other dependency, the capped ones, the kernels, the
+    course."""
     conda = settings["tool"]["dcplab"]["conda"]
     forge = {canonical(name) for name in conda["conda-forge"]}
     asked = [canonical(re.split(r"[<>=!~]", line)[0]) for line in settings["project"]["dependencies"]]

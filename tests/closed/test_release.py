@@ -3,9 +3,11 @@
 import base64
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import search
@@ -98,6 +100,15 @@ def test_no_hint_no_prediction_and_no_seed_is_there(found):
     assert drawn, "the solved notebooks name the seeds that drew their inputs"
     for seed in drawn:
         assert not texts_with(held, f" {seed} "), seed
+
+
+def test_a_script_without_the_service_gets_one_sentence(released):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("DCPLAB_")}
+    env["PYTHONPATH"] = str(released / "src")
+    code = "from dcplab import lab\nlab.check('1a')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=released, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "grading service" in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("how", ["an output", "an older commit", "a packed object", "base64 of gzip", "a cache"])
