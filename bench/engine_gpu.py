@@ -61,7 +61,7 @@ def agree(args) -> dict:
 
 
 def against_one(dcp_size: int, layers: int) -> dict:
-    """Answers of D ranks against those of one, and the difference of their attention outputs, decode and extend."""
+    """Compare the answers of D ranks with those of one, and their attention outputs, decode and extend."""
     asked = tokenizer.questions(700)
     prompts, new = [q.prompt for q in asked], [q.words for q in asked]
     base = replace(GPU, size=8192, dcp_size=1, prefix_cache=False, layers=layers)

@@ -49,7 +49,8 @@ def require_gpu() -> None:
 
 
 def time_ms(run: Callable[[], object], repeats: int = 30, cold: bool = True) -> float:
-    """Median of ``repeats`` single runs. Before each, L2 is filled with clean lines of a buffer nobody else uses."""
+    """Measure ``repeats`` single runs and return the median. Before each, L2 is filled with clean lines of a buffer nobody else
+    uses."""
     run()
     run()
     torch.cuda.synchronize()
@@ -86,7 +87,7 @@ def copy_rate() -> float:
 
 @functools.cache
 def matmul_rate(kind: str = "bf16") -> float:
-    """Operations a second of an 8192 x 8192 x 8192 matmul through torch, "bf16" or "fp8" (random data)."""
+    """Measure the operations a second of an 8192 x 8192 x 8192 matmul through torch, "bf16" or "fp8" (random data)."""
     n = 8192
     a, b = (torch.randn(n, n, device="cuda").bfloat16() / 10 for _ in range(2))
     if kind == "bf16":

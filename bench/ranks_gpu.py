@@ -172,7 +172,8 @@ def _head(ranks: comm.Distributed, server: ServerConfig, dry: bool) -> dict[str,
 
 
 def measure(ranks: comm.Distributed, sizes: Sizes, record: Record, most: int) -> None:
-    """Everything, in the order of what it costs. A part for which the time left does not do is left out by all processes."""
+    """Measure everything, in the order of what it costs. A part for which the time left does not do is left out by all
+    processes."""
     world = ranks.group.world
     if world > 1:
         links(ranks, sizes, record)
@@ -223,7 +224,7 @@ def timed(ranks: comm.Distributed, run: Callable[[], object], repeats: int) -> f
 
 
 def links(ranks: comm.Distributed, sizes: Sizes, record: Record) -> None:
-    """All-gather of bytes: the rate at which a process receives what it did not have."""
+    """Measure an all-gather of bytes: the rate at which a process receives what it did not have."""
     for count in sizes.links:
         sent = torch.zeros(count, dtype=torch.uint8, device=ranks.device)
         got = sent.new_empty(ranks.group.world * count)
@@ -410,7 +411,7 @@ def steps(ranks: comm.Local | comm.Distributed, sizes: Sizes, record: Record, co
 
 
 def one_context(engine: Engine, body: list[str], gpu: bool) -> dict[str, Any]:
-    """Three chunks behind what is stored of ``body``, and 32 tokens: times as a client waits, and where they go."""
+    """Measure three chunks behind what is stored of ``body``, and 32 tokens: times as a client waits, and where they go."""
     chunk = engine.config.chunk
     request = engine.submit(" ".join([*body, *tokenizer.filler(3 * chunk, 9).split(), ASK]), 32)
     extend_ms: list[float] = []

@@ -20,7 +20,8 @@ Merge = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 def whole(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
-    """All-gather of outputs and LSEs, then a local merge: ``([T, H, V], [T, H])`` in every process. As the engine does it."""
+    """Merge locally after an all-gather of outputs and LSEs: ``([T, H, V], [T, H])`` in every process. As the engine does
+    it."""
     world = dist.get_world_size()
     sent = _pack(out[None], lse[None])
     got = sent.new_empty(world, sent.shape[1])
@@ -29,7 +30,8 @@ def whole(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def by_exchange(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
-    """All-to-all: each process gets its heads of all partial results and merges those. ``([T, H / R, V], [T, H / R])``."""
+    """Merge after an all-to-all: each process gets its heads of all partial results and merges those. ``([T, H / R, V], [T, H /
+    R])``."""
     sent = _pack(_by_owner(out), _by_owner(lse))
     got = torch.empty_like(sent)
     dist.all_to_all_single(got.view(-1), sent.view(-1))
@@ -37,7 +39,8 @@ def by_exchange(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def by_sum(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
-    """All-gather of the LSEs alone, then a reduce-scatter of outputs rescaled by ``2 ** (lse - total)``: the library adds.
+    """Merge by an all-gather of the LSEs alone, then a reduce-scatter of outputs rescaled by ``2 ** (lse - total)``: the
+    library adds.
 
     It adds in the dtype of ``out``: bf16 is rounded at each addition, fp32 is twice the bytes. ``([T, H / R, V], [T, H / R])``.
     """

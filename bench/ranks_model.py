@@ -120,7 +120,7 @@ def transfers_ms(fabric: Fabric, ranks: int, kind: str, context: int, layers: in
 
 
 def held_gb(context: int, ranks: int, layers: int) -> tuple[float, float]:
-    """Gigabytes a device holds of a context: its share of c-KV, and index-K, which is whole everywhere."""
+    """Return the gigabytes that a device holds of a context: its share of c-KV, and index-K, which is whole everywhere."""
     return layers * context * ROW / ranks / 1e9, layers * context * INDEX / 1e9
 
 

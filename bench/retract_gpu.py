@@ -58,7 +58,8 @@ def main() -> int:
 
 
 def one(tokens: int, layers: int, device: torch.device) -> dict:
-    """Rates of one request of ``tokens`` tokens: this rank's share of each layer, from scattered pages to others."""
+    """Measure the rates of one request of ``tokens`` tokens: this rank's share of each layer, from scattered pages to
+    others."""
     old, new = rows_of(tokens, 1, device), rows_of(tokens, 2, device)
     pool_rows = 2 * (tokens // DCP_SIZE + 2 * PAGE)
     pools = [torch.randn(pool_rows, WIDTH, device=device).bfloat16() for _ in range(layers)]
@@ -133,7 +134,7 @@ def plain(size: int, device: torch.device) -> tuple[float, float]:
 
 
 def clock(run: Callable[[], object], device: torch.device, repeats: int = REPEATS) -> float:
-    """Median seconds of ``run`` and all that it queued. Where it is repeated, it has run once before."""
+    """Return the median seconds of ``run`` and all that it queued. Where it is repeated, it has run once before."""
     if repeats > 1:
         run()
     times = []

@@ -29,7 +29,7 @@ def one_row_a_program(kv_ptr, src_ptr, loc_ptr, kv_stride, src_stride, DIM: tl.c
 
 
 def draw_locs(kind: str, dcp_size: int) -> torch.Tensor:
-    """N different locs of a pool twice as large."""
+    """Draw n different locs of a pool twice as large."""
     if kind == "random":
         return torch.randperm(2 * N, device="cuda")[:N]
     widened = PAGE_SIZE * dcp_size

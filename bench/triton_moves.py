@@ -107,7 +107,7 @@ def index_keys(n: int) -> list[harness.Row]:
 
 
 def workspace(width: int) -> harness.Row:
-    """Eight requests, 12,288 tokens of prefix and 4,096 new ones each, D = 8."""
+    """Measure eight requests, 12,288 tokens of prefix and 4,096 new ones each, D = 8."""
     requests, prefix, fresh, dcp_size = 8, 12_288, 4_096, 8
     starts = torch.arange(requests, device="cuda") * 0 + 3
     prefix_lens, extend_lens = torch.full_like(starts, prefix), torch.full_like(starts, fresh)
