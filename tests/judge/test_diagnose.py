@@ -200,3 +200,13 @@ def test_floats_count_as_the_same_where_a_part_says_how_near():
         return [deeds(Trial({0: {"returned": x}}, status="done"), close) for x in (1.0, 1.0 + 1e-6)]
 
     assert agree(*floats(1e-4), 1e-4) and not agree(*floats(None), None)
+
+
+def raising(message, own):
+    return {"raised": {"type": "ValueError", "is_a": ["ValueError", "Exception"], "message": message, "own": own}}
+
+
+@pytest.mark.parametrize("own, same", [(True, True), (False, False)])
+def test_the_words_of_an_exception_of_ones_own_tell_no_two_answers_apart(own, same):
+    mine, other = (deeds(Trial({0: {"events": [], **raising(text, own)}}, status="done"), None) for text in ("", "not a turn"))
+    assert agree(mine, other, None) is same

@@ -14,11 +14,13 @@ from dcplab.notebook.extract import extract
 from dcplab.present import facts
 
 
-def judged(params, calls, got, right, writes=()):
-    """The judgement of an answer with these parameters, calls, results and right results."""
+def judged(params, calls, got, right, writes=(), raises=None):
+    """The judgement of an answer with these parameters, calls, results and right results. ``raises``: the exception that all
+    cases ask for, or one a case."""
     program = extract([f"def entry({params}):\n    return 0\n"], ("entry",))
     part = Part("9a", "entry", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
-    cases = tuple(Case(call, size=i, writes=writes) for i, call in enumerate(calls))
+    asked = raises if isinstance(raises, tuple) else (raises,) * len(calls)
+    cases = tuple(Case(call, size=i, writes=writes, raises=asked[i]) for i, call in enumerate(calls))
     drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
     field = "written" if writes else "returned"
     trial = Trial({i: {"events": [], field: value} for i, value in enumerate(got)}, status="done")
@@ -173,3 +175,20 @@ def test_a_count_of_tokens_is_held_against_a_block_and_not_against_a_stride():
     assert conditions.exactly_where(cases, [0, 1, 2])[:3] == ("no_multiple", "n", "ROWS")
     of_strides = {i: {"n": c["n"], "kv_stride": c["kv_stride"]} for i, c in cases.items()}
     assert conditions.exactly_where(of_strides, [0, 2, 4]) is None
+
+
+def test_a_result_where_an_exception_is_due_is_held_against_no_value():
+    """Nothing is right there, None neither: what is said of values is said of the other cases."""
+    asked = judged("n", [(1,), (2,), (3,)], [1, 2, 3], [None] * 3, raises="ValueError")
+    found = related([asked])
+    assert found is None or found[0] is None
+    both = judged("n", [(1,), (2,), (3,)], [2, 3, 3], [1, 2, None], raises=(None, None, "ValueError"))
+    found = related([both])
+    assert found and facts.of_plain("related", found, ()) == "Where it gives a wrong result, the result is 1 too large."
+
+
+def test_entries_that_are_right_are_not_called_sorted():
+    """An empty tensor is in any order: dtypes that differ in two ways are no order."""
+    got = [torch.tensor([], dtype=torch.float32), torch.tensor([2, 3])]
+    right = [torch.tensor([], dtype=torch.int64), torch.tensor([2, 3], dtype=torch.int32)]
+    assert not told("locs", [(torch.tensor([]),), (torch.tensor([2, 3]),)], got, right)

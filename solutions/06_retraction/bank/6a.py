@@ -275,3 +275,66 @@ def kernel_rows(locs, dcp_size, dcp_rank):
     if owners != expected:
         raise ValueError("owners do not take turns from 0 on")
     return torch.tensor([loc // dcp_size for loc in locs.tolist()[dcp_rank::dcp_size]], dtype=locs.dtype, device=locs.device)
+
+# %% 6a no-check-undivided
+# says: Nothing is checked, and these are locs: a row is the quotient.
+# asks: In which row does rank 1 of four keep loc 17, and whose is entry 0 of 17, 18, 19?
+def kernel_rows(locs, dcp_size, dcp_rank):
+    return locs[dcp_rank::dcp_size].clone()
+
+# %% 6a none-for-raise
+# says: A run that does not fit gives None; a ValueError is asked for.
+# asks: What does the caller index with None?
+def kernel_rows(locs, dcp_size, dcp_rank):
+    turn = torch.arange(len(locs), device=locs.device) % dcp_size
+    if (locs % dcp_size != turn).any():
+        return None
+    return locs[dcp_rank::dcp_size] // dcp_size
+
+# %% 6a one-turn
+# says: Owners are held against i, not i % D: after the first turn every run raises.
+# asks: Which owner has entry 4 of four ranks?
+# outcome: crashed
+def kernel_rows(locs, dcp_size, dcp_rank):
+    if any(loc % dcp_size != i for i, loc in enumerate(locs.tolist())):
+        raise ValueError("out of turn")
+    return locs[dcp_rank::dcp_size] // dcp_size
+
+# %% 6a ascending-from-a-turn
+# says: Pages need not be adjacent: only turns must follow each other, not locs.
+# asks: May a request's second page be page 2 after page 9?
+# outcome: crashed
+def kernel_rows(locs, dcp_size, dcp_rank):
+    if len(locs) and (locs[0] % dcp_size or (locs[1:] - locs[:-1] != 1).any()):
+        raise ValueError("not one run from the start of a turn")
+    return locs[dcp_rank::dcp_size] // dcp_size
+
+# %% 6a refuses-none
+# says: An empty run raises here: nothing is wrong with it.
+# asks: Which of no locs is out of turn?
+# outcome: crashed
+def kernel_rows(locs, dcp_size, dcp_rank):
+    turn = torch.arange(len(locs), device=locs.device) % dcp_size
+    if not len(locs) or (locs % dcp_size != turn).any():
+        raise ValueError("no run")
+    return locs[dcp_rank::dcp_size] // dcp_size
+
+# %% 6a starts-at-the-rank
+# says: A run begins at owner 0, whoever asks: it is the request's, not this rank's.
+# asks: Which owner has entry 0, and does it depend on dcp_rank?
+# outcome: crashed
+def kernel_rows(locs, dcp_size, dcp_rank):
+    if len(locs) and int(locs[0]) % dcp_size != dcp_rank:
+        raise ValueError("not this rank's")
+    return locs[::dcp_size] // dcp_size
+
+# %% 6a in-place-view
+# says: This divides the caller's locs in place: the request's table is gone.
+# asks: Who reads locs after you?
+# outcome: unsafe
+def kernel_rows(locs, dcp_size, dcp_rank):
+    turn = torch.arange(len(locs), device=locs.device) % dcp_size
+    if (locs % dcp_size != turn).any():
+        raise ValueError("out of turn")
+    locs //= dcp_size
+    return locs[dcp_rank::dcp_size]

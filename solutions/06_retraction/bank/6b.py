@@ -339,3 +339,36 @@ def restore(pool, saved, new_locs, dcp_rank, span):
 + saved = pool[locs[mine] // span].clone().cpu()
 + pool[locs[mine] // span] = 0
 + return saved
+
+# %% 6b too-many-only
+# says: Too few saved rows raise, and what is too much is cut off in silence.
+# asks: Whose are the rows that found no place?
+# from: plain
+- if rows.shape[0] != saved.shape[0]:
++ if rows.shape[0] > saved.shape[0]:
+
+- pool.index_copy_(0, rows.long(), saved.to(pool.device))
++ pool.index_copy_(0, rows.long(), saved[: rows.shape[0]].to(pool.device))
+
+# %% 6b torch-counts
+# says: Torch is left to count: one saved row it spreads over all places.
+# asks: What does pool[rows] = saved do if saved has one row?
+# from: plain
+- if rows.shape[0] != saved.shape[0]:
+-     raise ValueError("the counts differ")
+- pool.index_copy_(0, rows.long(), saved.to(pool.device))
++ try:
++     pool[rows.long()] = saved.to(pool.device)
++ except (RuntimeError, IndexError) as error:
++     raise ValueError("the counts differ") from error
+
+# %% 6b counts-locs-and-sets
+# says: Saved rows are counted against all locs, and other ranks have theirs.
+# asks: How many of six locs are one rank's, when D is 3?
+# outcome: crashed
+# from: plain
+- if rows.shape[0] != saved.shape[0]:
++ if new_locs.shape[0] != saved.shape[0]:
+
+- pool.index_copy_(0, rows.long(), saved.to(pool.device))
++ pool[rows.long()] = saved.to(pool.device)

@@ -278,3 +278,10 @@ def merge_frees(segments, page_size, dcp_size):
 # from: plain
 - return [tuple(one) for one in merged]
 + return [(int(float(start)), int(float(end))) for start, end in merged]
+
+# %% 6c rounds-before
+# says: Starts are rounded down to a page: that frees what others hold.
+# asks: Who holds the positions before the start?
+# from: plain
+- for start, end in sorted(segments):
++ for start, end in sorted((start // width * width, end) for start, end in segments):

@@ -290,3 +290,17 @@ def transfer_rows(src_locs, dst_locs, src_size, src_rank, dst_size, dst_rank):
 - return src_locs[both] // src_size, dst_locs[both] // dst_size
 + dst_locs //= dst_size
 + return src_locs[both] // src_size, dst_locs[both]
+
+# %% 6e either-mask
+# says: A token moves if both ranks hold it: here one of the two is enough.
+# asks: Which row does a source rank read of a token that another one holds?
+def transfer_rows(src_locs, dst_locs, src_size, src_rank, dst_size, dst_rank):
+    move = (dst_locs >= 0) & ((src_locs % src_size == src_rank) | (dst_locs % dst_size == dst_rank))
+    return src_locs[move] // src_size, dst_locs[move] // dst_size
+
+# %% 6e remainders
+# says: These are owners on both sides; a row is the quotient.
+# asks: What does loc % S tell?
+def transfer_rows(src_locs, dst_locs, src_size, src_rank, dst_size, dst_rank):
+    move = (dst_locs >= 0) & (src_locs % src_size == src_rank) & (dst_locs % dst_size == dst_rank)
+    return src_locs[move] % src_size, dst_locs[move] % dst_size

@@ -258,3 +258,22 @@ def transfer_rows_kernel(dst_ptr, src_ptr, dst_loc_ptr, src_loc_ptr, n, dst_stri
 # from: plain
 - col = tl.arange(0, DIM)
 + col = tl.arange(0, 1)
+
+# %% 6f strides-ignored
+# says: Rows lie a stride apart on both sides, not DIM: right only without gaps.
+# asks: What lies between two rows of a pool that is a view?
+# from: plain
+- x = tl.load(src_ptr + (a // SRC_SIZE)[:, None] * src_stride + col[None, :], mask=moves[:, None])
+- tl.store(dst_ptr + (b // DST_SIZE)[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
++ x = tl.load(src_ptr + (a // SRC_SIZE)[:, None] * DIM + col[None, :], mask=moves[:, None])
++ tl.store(dst_ptr + (b // DST_SIZE)[:, None] * DIM + col[None, :], x, mask=moves[:, None])
+
+# %% 6f sizes-swapped
+# says: Each side's locs were divided by the other side's size.
+# asks: Over how many ranks do the source's locs run?
+# outcome: unsafe
+# from: plain
+- x = tl.load(src_ptr + (a // SRC_SIZE)[:, None] * src_stride + col[None, :], mask=moves[:, None])
+- tl.store(dst_ptr + (b // DST_SIZE)[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
++ x = tl.load(src_ptr + (a // DST_SIZE)[:, None] * src_stride + col[None, :], mask=moves[:, None])
++ tl.store(dst_ptr + (b // SRC_SIZE)[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])

@@ -79,13 +79,16 @@ def deed(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "returned": record.get("returned"),
         "written": record.get("written"),
-        # Compare messages too: the type alone would confuse different mistakes. Ignore assertion messages; the learner wrote
-        # them.
-        "raised": raised and (raised["type"], "" if raised["type"] == "AssertionError" else raised["message"]),
+        # Compare messages too: the type alone would confuse different mistakes. Ignore those that the learner wrote.
+        "raised": raised and (raised["type"], "" if _in_own_words(raised) else raised["message"]),
         # Ignore the order of accesses: two loads may stand either way round.
         "events": sorted({repr(sorted(event.items())) for event in events if event["kind"] != "shares"}),
         "shared": tuple(sorted(str(event["argument"]) for event in events if event["kind"] == "shares")),
     }
+
+
+def _in_own_words(raised: Mapping[str, Any]) -> bool:
+    return raised["type"] == "AssertionError" or bool(raised.get("own"))
 
 
 def _untyped(value: Any) -> Any:

@@ -68,7 +68,7 @@ def of_rows(pairs: Sequence[Pair], close: float | None) -> Found:
         lines = [(_lines(p.got), _lines(p.right)) for p in pairs]
         if all(Counter(a) == Counter(b) for g, r in lines for a, b in zip(g, r, strict=True)):
             return "order_in_rows", ()
-    if all(Counter(g) == Counter(r) for g, r in lists):
+    if all(g != r and Counter(g) == Counter(r) for g, r in lists):  # else they differ in dtype alone
         ordered = all(p.got.dim() == 1 and g == sorted(g) for p, (g, _) in zip(pairs, lists, strict=True))
         return ("sorted" if ordered else "order"), ()
     return None

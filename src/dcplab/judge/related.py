@@ -76,7 +76,7 @@ def inputs(judgement: Judgement, number: int) -> dict[str, Any]:
 
 
 def _relation(failing: Sequence[_Ran], close: float | None) -> Relation | None:
-    ended = [ran for ran in failing if "raised" not in ran.record]
+    ended = [ran for ran in failing if "raised" not in ran.record and not getattr(ran.case, "raises", None)]
     if len(ended) < len(failing):  # what is said of the others is true all the same
         found = _relation(ended, close) if ended else None
         return found and replace(found, raises=True)

@@ -74,6 +74,8 @@ def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str], results: Se
         case "raised_other":
             return f"It raises {raised['type']} where a {verdict.fact} is asked for."
         case "touched":
+            if raised and verdict.fact["kind"] == "changed":
+                return f"It has changed `{argument(verdict.fact['argument'], names)}` by the time that it raises."
             return of_event(verdict.fact, names)
         case "doubt":
             kind, of = verdict.fact

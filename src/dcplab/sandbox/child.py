@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import difflib
+import dis
 import faulthandler
 import functools
 import io
@@ -236,11 +237,23 @@ def _raised(e: BaseException, path: Path) -> dict[Any, Any]:
         "inside": inside,
         "is_a": [c.__name__ for c in type(e).__mro__],
         "message": message,
+        "own": _own(e, path),
         "line": mine[-1] if mine else None,
         "traceback": f"{text[-6000:]}{type(e).__name__}: {message}".replace(str(path), "answer.py"),
         "fault": ended.lost(message) is not None,
         "refused": isinstance(e, audit_hook.Refused),
     } | _meant(e)
+
+
+def _own(e: BaseException, path: Path) -> bool:
+    """Return True if a statement of the answer raised this, in words of its own, and no operation that it called."""
+    at = e.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None or at.tb_frame.f_code.co_filename != str(path):
+        return False
+    operation, argument = at.tb_frame.f_code.co_code[at.tb_lasti : at.tb_lasti + 2]
+    return dis.opname[operation] == "RAISE_VARARGS" and argument > 0  # 0: what was caught is raised again
 
 
 def _meant(e: BaseException) -> dict[str, Any]:
