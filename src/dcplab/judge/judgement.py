@@ -32,6 +32,7 @@ class Judgement:
     * "does_not_load": the program raised before the first case
     * "refused": Triton's compiler refused the kernel (``refusal``)
     * "other_seed": it is about the cases of another learner (``says`` names the seed that is this learner's)
+    * "several_seeds": it names another seed from case to case (``says`` names two)
     * "no_kernel": what was launched is not what the source says (``says``: "made" if no kernel is in it, else "other")
     * "busy": the machine kept the answer, or the course's own programs, from working
     """
@@ -91,23 +92,24 @@ class Judgement:
     @property
     def share(self) -> float:
         """Return the share of the points for an answer that did not pass."""
-        whole = self.part.by_case and self.outcome == "wrong" and self.why != "other_seed"
+        whole = self.part.by_case and self.outcome == "wrong" and self.why not in ("other_seed", "several_seeds")
         return 1 - len(self.failing) / len(self.verdicts) if whole else 0.0
 
     @property
     def case_seed(self) -> int | None:
         """Return the learner's own seed that an answer names, if its part is about one; else None."""
-        if self.why not in ("passed", "failed", "other_seed"):
+        if self.why not in ("passed", "failed", "other_seed", "several_seeds"):
             return None
-        return next((n for n in self.named_seeds if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**63), None)
+        return next((n for n in self.named_seeds if n is not None), None)
 
     @property
-    def named_seeds(self) -> list[Any]:
-        """Return what an answer names as its learner's own seed, case by case."""
+    def named_seeds(self) -> list[int | None]:
+        """Return what an answer names as its learner's own seed, case by case; None is no seed."""
         if self.part.seed_of is None or not self.ran:
             return []
         records = self.trial.records.values()
-        return [self.part.seed_of(r["returned"]) for r in records if "raised" not in r and "returned" in r]
+        named = [self.part.seed_of(r["returned"]) for r in records if "raised" not in r and "returned" in r]
+        return [n if type(n) is int and 0 <= n < 2**63 else None for n in named]
 
 
 def not_run(key: Key, program: Program, seed: int, mode: str) -> Judgement | None:
@@ -175,11 +177,13 @@ def compiled(judgement: Judgement, for_a_gpu: bool, refusal: Mapping[str, Any] |
 
 
 def held_to(judgement: Judgement, seed: int | None) -> Judgement:
-    """Make the judgement of an answer whose learner's own seed is known: about other cases it is wrong. None: it is not
-    known."""
-    if seed is None or judgement.why not in ("passed", "failed") or all(named == seed for named in judgement.named_seeds):
+    """Make the judgement of an answer about its learner's own cases. It is about one seed's: who could choose one for each case
+    would need to know nothing. Where the learner's own seed is known, about another's it is wrong. None: it is not known."""
+    named = list(dict.fromkeys(judgement.named_seeds))
+    if judgement.why not in ("passed", "failed") or named in ([], [seed]) or (seed is None and len(named) == 1):
         return judgement
-    return replace(judgement, outcome="wrong", why="other_seed", says=str(seed), shown=NO_CASE, wrong=None, plain=None)
+    why, says = ("other_seed", str(seed)) if seed is not None else ("several_seeds", " and ".join(map(str, named[:2])))
+    return replace(judgement, outcome="wrong", why=why, says=says, shown=NO_CASE, wrong=None, plain=None)
 
 
 def no_kernel(judgement: Judgement, says: str) -> Judgement:

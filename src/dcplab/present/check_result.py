@@ -147,8 +147,8 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             refused = f"The interpreter runs it, a GPU could not: {sentences.of_refusal(j.refusal, j.program)}"
             meaning = facts.meaning(j)
             return _Told(meaning[1], refused) if meaning else _Told(refused)
-        case "other_seed":
-            return _Told(f"It is about the cases of another seed: your own cases are those of seed {j.says}.")
+        case "other_seed" | "several_seeds":
+            return _Told(sentences.SEED[j.why].format(j.says))
         case "no_kernel":
             return _Told(sentences.NO_KERNEL[j.says].format(j.part.entry), sentences.KERNEL_ALONE)
         case "unjudged":

@@ -47,6 +47,10 @@ _PLAIN = {
     "fault": "It touched memory far outside its buffers: the GPU stopped it.",
     "memory": "It asked for more memory than it may have.",
 }
+SEED = {
+    "other_seed": "It is about the cases of another seed: your own cases are those of seed {}.",
+    "several_seeds": "It names another seed from case to case ({}): all cases are those of one.",
+}
 NO_KERNEL = {
     "made": "No kernel was launched: `{}` is no function with @triton.jit above it where it is defined last.",
     "other": "The kernel does something else where the code around it does not run: `{}` alone fails.",
