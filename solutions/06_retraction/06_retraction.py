@@ -80,7 +80,7 @@ retraction.strided_view()
 # other rows in three cases of four. (In the fourth the rank got the right rows by other tokens' locs, as in lab 04's 4a.)
 # None of these rows is out of range.
 #
-# Upstream used to check a length, `numel % D == 0`. A retracted request has `seqlen - 1` tokens stored, which is no
+# Upstream used to check a length, `numel % D == 0`. A retracted request has `seqlen - 1` tokens stored, which is rarely a
 # multiple of D, so the check refused right runs and was taken out. The precondition that matters was never the length. It
 # is now a sentence in a docstring: *the run starts page-aligned*.
 

@@ -34,8 +34,8 @@ class _Live(live.Live):
         state = owner.state
         self.at = control(w.IntSlider, "moment", "the moment that is looked at", 260, 55, min=0)
         self.at.max = len(retraction_state.MOMENTS) - 1
-        earlier = control(w.Button, "moment - 1", "previous moment", 95)
-        later = control(w.Button, "moment + 1", "next moment", 95)
+        earlier = control(w.Button, "moment - 1", "previous moment", 115)
+        later = control(w.Button, "moment + 1", "next moment", 115)
         self.d = control(w.Dropdown, "D", "DCP group size", 75, 15, options=retraction_state.SIZES)
         self.restore = control(w.Dropdown, "restored", "where the restore writes", 210, 60, options=retraction_state.RESTORES)
         self.sort = control(w.Checkbox, "freed pages wait", "need_sort, as on a decode node", 140, indent=False)
