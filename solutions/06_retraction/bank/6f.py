@@ -277,3 +277,18 @@ def transfer_rows_kernel(dst_ptr, src_ptr, dst_loc_ptr, src_loc_ptr, n, dst_stri
 - tl.store(dst_ptr + (b // DST_SIZE)[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
 + x = tl.load(src_ptr + (a // DST_SIZE)[:, None] * src_stride + col[None, :], mask=moves[:, None])
 + tl.store(dst_ptr + (b // SRC_SIZE)[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
+
+# %% 6f one-parenthesis-less
+# says: `&` binds before `>=`: each condition needs parentheses of its own.
+# asks: What is (inside & d) >= 0?
+# outcome: unsafe
+@triton.jit
+def transfer_rows_kernel(dst_ptr, src_ptr, dst_loc_ptr, src_loc_ptr, n, dst_stride, src_stride, DIM: tl.constexpr, DST_RANK: tl.constexpr, DST_SIZE: tl.constexpr, SRC_RANK: tl.constexpr, SRC_SIZE: tl.constexpr, ROWS: tl.constexpr):
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    inside = token < n
+    b = tl.load(dst_loc_ptr + token, mask=inside, other=-1)
+    a = tl.load(src_loc_ptr + token, mask=inside, other=0)
+    moves = inside & b >= 0 & (b % DST_SIZE == DST_RANK) & (a % SRC_SIZE == SRC_RANK)
+    col = tl.arange(0, DIM)
+    x = tl.load(src_ptr + (a // SRC_SIZE)[:, None] * src_stride + col[None, :], mask=moves[:, None])
+    tl.store(dst_ptr + (b // DST_SIZE)[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
