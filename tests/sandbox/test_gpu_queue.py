@@ -277,6 +277,23 @@ def test_nonsense_costs_nobody_anything(queue, line):
     assert kept.process.poll() is None
 
 
+def test_what_a_holder_says_on_and_on_is_not_kept(queue):
+    import psutil
+
+    kept = queue()
+    daemon = psutil.Process(kept.process.pid)
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as connection:
+        connection.connect(str(kept.path))
+        connection.sendall(b'{"ask": "turn", "id": "a", "devices": "0"}\n')
+        until(lambda: client.status()["holders"])
+        before = daemon.memory_info().rss
+        for _ in range(64):
+            connection.sendall(b"x" * (1 << 20))
+        assert daemon.memory_info().rss < before + (16 << 20)
+    with client.turn("gpu"):
+        pass
+
+
 def test_a_learner_does_not_decide_how_many_turns_a_class_has(queue, monkeypatch):
     queue("--turns", "2")
     monkeypatch.setenv("DCPLAB_GPU_TURNS", "9")

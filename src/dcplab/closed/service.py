@@ -22,7 +22,7 @@ from typing import Any
 
 from dcplab import paths
 from dcplab.closed import wire
-from dcplab.sandbox.gpu_queue.daemon import alone, peer, user_name
+from dcplab.sandbox.gpu_queue.daemon import alone, hang_up, peer, user_name
 
 OF_ONE_USER = 8  # connections
 HEARD_S = 10.0  # in which a request must have come whole
@@ -187,11 +187,8 @@ class Service:
         except (TimeoutError, OSError, asyncio.IncompleteReadError):
             pass  # it said too little, or went
         finally:
-            writer.close()
             try:
-                await asyncio.wait_for(writer.wait_closed(), READ_S)  # until the last byte is on its way
-            except (OSError, TimeoutError):
-                writer.transport.abort()  # or what nobody reads would be kept for good
+                await hang_up(writer, READ_S)
             finally:
                 self.connections[uid] -= 1
                 if not self.connections[uid]:

@@ -145,6 +145,15 @@ def _send(writer: asyncio.StreamWriter, what: dict[str, Any]) -> None:
         writer.write(json.dumps(what).encode() + b"\n")
 
 
+async def hang_up(writer: asyncio.StreamWriter, most_s: float) -> None:
+    """Close a connection once all is on its way, or after so long: what nobody reads would be kept for good."""
+    writer.close()
+    try:
+        await asyncio.wait_for(writer.wait_closed(), most_s)
+    except (OSError, TimeoutError):
+        writer.transport.abort()
+
+
 def _plain(text: Any, most: int) -> str:
     return "".join(c for c in str(text)[:most] if c.isprintable())
 
@@ -182,20 +191,23 @@ async def serve(path: Path, rules: QueueRules) -> int:
                         _send(writer, {"go": True})
                     queue.advance()
                     queue.tell()
-                    await reader.read()  # until it hangs up
+                    while await reader.read(LINE):  # until it hangs up; what it says meanwhile is not kept
+                        pass
                 elif asked.get("ask") == "done":  # a holder whose connection a restart ended
                     for one in [t for t in queue.tickets if t.id == asked.get("id") and t.uid == uid]:
                         queue.leave(one)
             except (TimeoutError, OSError, ValueError, AttributeError, asyncio.LimitOverrunError):
                 pass  # it said something else, or went
             finally:
-                users[uid] -= 1
                 seen = time.monotonic()
                 if ticket is not None:
                     queue.leave(ticket)
                 queue.advance()
                 queue.tell()
-                writer.close()
+                try:
+                    await hang_up(writer, BEAT_S)
+                finally:
+                    users[uid] -= 1
 
         server = await asyncio.start_unix_server(meet, path, limit=LINE)
         path.chmod(0o666 if rules.idle_s is None else 0o600)
