@@ -1,6 +1,7 @@
 """The queue for a GPU: in order, for any number of slots, whatever becomes of clients and of the daemon. No GPU is needed."""
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -275,6 +276,43 @@ def test_nonsense_costs_nobody_anything(queue, line):
     with client.turn("gpu"):
         pass
     assert kept.process.poll() is None
+
+
+class Hears:
+    """Stands where a client's connection would, and reads at once."""
+
+    def __init__(self):
+        self.transport, self.lines = self, []
+
+    def get_write_buffer_size(self):
+        return 0
+
+    def is_closing(self):
+        return False
+
+    def write(self, line):
+        self.lines.append(json.loads(line))
+
+
+def test_a_user_who_asks_for_many_turns_keeps_nobody_waiting_for_more_than_one(tmp_path):
+    from dcplab.sandbox.gpu_queue.daemon import Queue, QueueRules, Ticket
+
+    queue = Queue(QueueRules(turns=1), tmp_path / "kept")
+    came = [("flood", 1, n) for n in range(100)] + [("ann", 2, 0), ("bob", 3, 0), ("ann", 2, 1)]
+    for who, uid, n in came:
+        queue.come(Ticket(f"{who} {n}", uid, os.getpid(), "0 check", writer=Hears()))
+        queue.advance()
+    order = []
+    while queue.tickets:
+        queue.tell()
+        waiting = queue.in_turn()
+        assert [one.writer.lines[-1]["before"] for one in waiting] == list(range(len(waiting)))
+        [holder] = [one for one in queue.tickets if one.holds]
+        order.append(holder.id)
+        queue.leave(holder)
+        queue.advance()
+    assert order[:6] == ["flood 0", "flood 1", "ann 0", "bob 0", "flood 2", "ann 1"]
+    assert [one for one in order if "flood" in one] == [f"flood {n}" for n in range(100)], "in the order of their coming"
 
 
 def test_what_a_holder_says_on_and_on_is_not_kept(queue):

@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,12 +70,13 @@ def peer(connection: socket.socket) -> tuple[int, int]:
 
 
 class Queue:
-    """Tickets in order of their coming. ``kept``: the file in which they outlive the daemon."""
+    """Tickets in order of their coming; users take turns. ``kept``: the file in which they outlive the daemon."""
 
     def __init__(self, rules: QueueRules, kept: Path):
         self.rules, self.kept = rules, kept
         self.turns, self.began = rules.turns, time.time()
         self.tickets: list[Ticket] = []
+        self.served: dict[tuple[str, int], float] = {}  # kind and user -> when they last got a turn
         with contextlib.suppress(OSError, ValueError, TypeError):
             self.tickets = [Ticket(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
 
@@ -86,6 +88,18 @@ class Queue:
                 return ticket
         self.tickets.append(new)
         return new
+
+    def in_turn(self) -> list[Ticket]:
+        """Return who waits, in the order of their coming. A user's next ticket counts as come when the last one got its turn,
+        so who asks for many keeps nobody waiting for more than one."""
+        of_user: Counter[tuple[str, int]] = Counter()
+        places = []
+        for ticket in self.tickets:
+            if not ticket.holds:
+                user = (ticket.kind, ticket.uid)
+                places.append((of_user[user], max(ticket.since, self.served.get(user, 0.0)), ticket))
+                of_user[user] += 1
+        return [ticket for _, _, ticket in sorted(places, key=lambda place: place[:2])]
 
     def leave(self, ticket: Ticket) -> None:
         with contextlib.suppress(ValueError):
@@ -100,24 +114,29 @@ class Queue:
             gone = ticket.writer is None and not (_lives(ticket.pid) if ticket.holds else now - self.began < BACK_S)
             if late or gone:
                 self.leave(ticket)
-        for ticket in self.tickets:
-            if ticket.writer is None and not ticket.holds:
+        held = Counter(ticket.kind for ticket in self.tickets if ticket.holds)
+        for ticket in self.in_turn():
+            if ticket.writer is None:
                 break  # it was before the others, and has a moment to come back
-            holding = [one for one in self.tickets if one.holds and one.kind == ticket.kind]
             slots = 1 if ticket.kind.endswith("large") else self.turns
-            if not ticket.holds and ticket.writer is not None and len(holding) < slots:
+            if held[ticket.kind] < slots:
+                held[ticket.kind] += 1
                 ticket.holds, ticket.since = True, now
+                self.served[ticket.kind, ticket.uid] = now
                 _send(ticket.writer, {"go": True})
         self._keep()
 
     def tell(self) -> None:
         """Tell each who waits how many are before them, and who holds."""
-        for kind in {ticket.kind for ticket in self.tickets}:
-            of = [ticket for ticket in self.tickets if ticket.kind == kind]
-            holders = [ticket.told() for ticket in of if ticket.holds]
-            for place, ticket in enumerate(one for one in of if not one.holds):
-                if ticket.writer is not None:
-                    _send(ticket.writer, {"before": place, "holders": holders})
+        holders: dict[str, list[dict[str, Any]]] = {ticket.kind: [] for ticket in self.tickets}
+        for ticket in self.tickets:
+            if ticket.holds:
+                holders[ticket.kind].append(ticket.told())
+        before: Counter[str] = Counter()
+        for ticket in self.in_turn():
+            if ticket.writer is not None:
+                _send(ticket.writer, {"before": before[ticket.kind], "holders": holders[ticket.kind]})
+            before[ticket.kind] += 1
 
     def told(self) -> dict[str, Any]:
         return {
