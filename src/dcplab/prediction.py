@@ -17,6 +17,9 @@ from dcplab.present.display import Shown
 from dcplab.viz.core import form as forms
 
 
+LONGEST = 1_000  # characters that are kept: in a closed book the progress file is the service's
+
+
 def _asked(part: Part) -> Prediction:
     if part.prediction is None:
         raise CourseError(f"Part {part.id} asks for no prediction.")
@@ -26,6 +29,8 @@ def _asked(part: Part) -> Prediction:
 def commit(lab: Lab, part: Part, answer: str) -> str:
     """Record an answer and return whether it is right, and why. Raises CourseError for an answer outside the choices."""
     asked = _asked(part)
+    if len(answer) > LONGEST:
+        raise CourseError(f"A prediction has at most {LONGEST:,} characters.")
     if asked.choices and same(answer) not in map(same, asked.choices):
         raise CourseError(f"{answer!r} is none of the choices: {', '.join(asked.choices)}.")
     if not same(answer):

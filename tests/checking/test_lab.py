@@ -85,6 +85,8 @@ def test_predictions(small):
     assert "You said 3" in repr(lab.predict("91a"))
     with pytest.raises(CourseError, match="none of the choices: 3, 4"):
         lab.predict("91a", "5")
+    with pytest.raises(CourseError, match="at most 1,000 characters"):
+        lab.predict("91a", "4" + " " * 1_000)  # it is kept as it was said
     with pytest.raises(CourseError, match="asks for no prediction"):
         lab.predict("91b")
 
