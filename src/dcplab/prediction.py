@@ -16,7 +16,6 @@ from dcplab.errors import CourseError
 from dcplab.present.display import Shown
 from dcplab.viz.core import form as forms
 
-
 LONGEST = 1_000  # characters that are kept: in a closed book the progress file is the service's
 
 
