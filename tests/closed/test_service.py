@@ -85,6 +85,28 @@ def test_pictures_demonstrations_runs_and_the_board_come_from_the_service(servic
     assert progress["labs"]["01_index_spaces"]["1a"]["prediction"]["answer"] == "2", "by the user that the kernel named"
 
 
+def test_lab_06_works_there(service):
+    said = learn(
+        service,
+        """
+        cell("from dcplab.demos import retraction")
+        names = "overnight strided_view what_a_check_costs two_frees traffic what_came_back two_layouts"
+        for name in names.split():
+            print("DEMO", name, len(cell(f"retraction.{name}()").text) > 200)
+        live = cell("viz.retraction()")._widget()
+        print("FILM", "<svg" in live.children[3].value, len(live.children[1].options))
+        print("SNIPPETS", "source row" in cell('investigate.snippets("6g")').text)
+        cell("def merge_frees(segments, page_size, dcp_size):\\n    return sorted(segments)")
+        print("CHECK", cell('lab.check("6c", seed=1)').outcome)
+        """,
+    )
+    lines = said.splitlines()
+    assert sum(line.startswith("DEMO") and line.endswith("True") for line in lines) == 7, said
+    assert {"FILM True 4", "SNIPPETS True", "CHECK wrong"} <= set(lines) and not [
+        line for line in lines if line.startswith("ERROR")
+    ], said
+
+
 def test_a_learner_reads_nothing_of_the_services(service):
     said = learn(
         service,
