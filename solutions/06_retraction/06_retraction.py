@@ -248,8 +248,8 @@ retraction.two_frees()
 # requests share.
 #
 # The mend: join pieces that touch before anything is freed. Then look at what is left: a range that does not *start* on a
-# widened page shares its first page with tokens that were not freed. It may *end* anywhere, since nothing behind a
-# request's last position is anybody's.
+# widened page shares its first page with tokens that were not freed. The last one may *end* anywhere, since nothing behind
+# a request's last position is anybody's. That an earlier one ends on an edge is up to who cuts; here it does.
 #
 # Write `merge_frees`. About 9 lines.
 

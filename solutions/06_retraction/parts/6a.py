@@ -21,12 +21,9 @@ def _view_cases(draw: Draw) -> list[Case]:
         """A run that begins ``start`` positions into its page: a view of somebody's chunk."""
         return run(draw, length, 4, d, start)
 
-    def float64_is_right(locs, d, rank):
-        return torch.equal((locs[rank::d].double() / d).long(), locs[rank::d] // d)
-
-    far_rank, far = draw.int(0, 5), run(draw, 25, 4, 6, base=FAR)
-    while float64_is_right(far, 6, far_rank):  # rounding never leaves the row of a rank in the middle of a turn
-        far_rank, far = draw.int(0, 5), run(draw, 25, 4, 6, base=FAR)
+    # So far out that float64 gives every token of a turn's neighbourhood one row, whether a division is one or a product with
+    # the reciprocal, as a GPU does it.
+    far_rank, far = draw.int(0, 5), run(draw, 25, 4, 6, base=16 * FAR)
     twisted = run(draw, 8, 4, 4)
     twisted[[4, 5]] = twisted[[5, 4]]
     column = run(draw, draw.int(9, 12), 2, 3)

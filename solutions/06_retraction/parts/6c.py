@@ -23,14 +23,14 @@ def _cut(draw: Draw, start: int, end: int, pieces: int) -> list[Segment]:
 
 def _free_cases(draw: Draw) -> list[Case]:
     far = 2**58
-    seam = draw.int(5, 7) * 4 + draw.int(1, 3)
+    seam = 8 * draw.int(3, 5)  # only a request's last piece ends within a page: what follows there would be somebody's
     twelve = draw.int(2, 5)
     lists: list[tuple[str, Sequence[Segment], int, int]] = [
         ("one segment", [(0, draw.int(9, 15))], 4, 2),
         ("a cut at 576 of 512-slot pages", [(0, 576), (576, 1000)], 64, 8),
         ("the same, given in the other order", [(576, 1000), (0, 576)], 64, 8),
         ("a cut on a page's edge", [(0, 16), (16, 30)], 4, 2),
-        ("a gap of whole pages", [(0, 13), (24, 30)], 4, 2),
+        ("a gap of whole pages", [(0, 16), (24, 30)], 4, 2),
         ("three pieces, and a gap", draw.shuffled([*_cut(draw, 0, seam, 3), (64, 70)]), 4, 2),
         ("pieces that overlap", [(0, 14), (10, 22), (20, 21)], 4, 2),
         ("one piece within another", [(0, 30), (4, 9)], 4, 2),
@@ -40,7 +40,7 @@ def _free_cases(draw: Draw) -> list[Case]:
         ("pages of 3 * 5 slots", draw.shuffled([*_cut(draw, 15 * twelve, 15 * twelve + 40, 4)]), 3, 5),
         ("one rank", draw.shuffled([*_cut(draw, 8, 29, 3)]), 4, 1),
         ("pages of one slot", [(3, 5), (7, 8), (5, 6)], 1, 1),
-        ("many pieces", draw.shuffled([p for k in range(4) for p in _cut(draw, 48 * k, 48 * k + draw.int(20, 40), 5)]), 4, 4),
+        ("many pieces", draw.shuffled([p for k in range(4) for p in _cut(draw, 48 * k, 48 * k + 32, 5)]), 4, 4),
         ("past 2^53", draw.shuffled([(far, far + 3), (far + 3, far + 9)]), 4, 2),
         ("nothing to free", [], 4, 2),
     ]
