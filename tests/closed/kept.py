@@ -37,7 +37,8 @@ def python_for_everybody(home):
     words = [python, "-c", "import sys, os; sys.path.append(os.environ['PACKAGES']); import torch"]
     done = subprocess.run(words, **as_user(LEARNER), cwd="/", env=env, capture_output=True, text=True)
     if done.returncode:
-        pytest.skip(f"no other user may use this environment: {done.stderr.strip()[-200:]}")
+        last = done.stderr.strip().rpartition("\n")[2]
+        pytest.skip(f"another user cannot read this environment's packages ({last}): a folder above them is root's alone")
     return env, str(python)
 
 

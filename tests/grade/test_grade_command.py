@@ -106,7 +106,8 @@ def test_one_of_each(tmp_path, starter, solved, capsys):
         ("import os\ndef owner_rank(loc, dcp_size):\n    os._exit(0)", "crashed"),
         ("import ctypes\ndef owner_rank(loc, dcp_size):\n    return ctypes.string_at(0)", "crashed"),
         ("def owner_rank(loc, dcp_size):\n    while True:\n        pass", "timeout"),
-        ("x = []\ndef owner_rank(loc, dcp_size):\n    while True:\n        x.append(bytearray(10**8))", "crashed"),
+        # bytes of zeros are taken and not written, so that the limit on memory comes before the one on time on any machine
+        ("x = []\ndef owner_rank(loc, dcp_size):\n    while True:\n        x.append(bytes(10**8))", "crashed"),
         ("def owner_rank(loc, dcp_size:\n    return 1", "crashed"),
         ("raise SystemExit(0)\ndef owner_rank(loc, dcp_size):\n    return loc % dcp_size", "passed"),
         ("def owner_rank(loc, dcp_size):\n    return None", "wrong"),
