@@ -206,7 +206,8 @@ def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
 
 # The switches that give c-KV or the workspace an index of another space, or of another rank.
 RAW = frozenset(
-    "ckv_write read extend retract mixed prefix_stride decode_raw fp8_write ranks_rotated positions_as_rows transfer_raw".split()
+    "ckv_write read extend retract mixed prefix_stride decode_raw fp8_write ranks_rotated "
+    "positions_as_rows transfer_raw".split()
 )
 
 
