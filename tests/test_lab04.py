@@ -12,7 +12,7 @@ from dcplab.course.model import Launch
 from dcplab.course.seeded import Draw
 from dcplab.demos import ragged_engine
 from dcplab.engine.allocator import PagedAllocator
-from dcplab.engine.backend import flattened_bound
+from dcplab.engine.configurator import flattened_bound
 from dcplab.viz.views.workspace import state as workspace_state
 
 LAB = catalog.lab("04")

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from dcplab import paths
-from dcplab.engine.backend import ForwardBatch, RankStep, Worker
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.forward_batch import ForwardBatch
+from dcplab.engine.rank_step import RankStep
+from dcplab.engine.shared import Worker
 from dcplab.investigate.records import CheckedFigure
 
 ROOT = paths.root()

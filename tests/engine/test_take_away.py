@@ -7,11 +7,13 @@ import torch
 
 from dcplab.engine import backend, ops, pools, scenario
 from dcplab.engine import defects as switches
-from dcplab.engine.backend import LayerStep, RankStep
+from dcplab.engine.backend import LayerStep
 from dcplab.engine.comm import Local
-from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.configurator import WIDTH, ServerConfig
+from dcplab.engine.rank_step import RankStep
 from dcplab.engine.runner import ServerCrash
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.space_tags import Space, tag
 
 pytestmark = pytest.mark.slow  # a server for each
 
@@ -46,12 +48,12 @@ def _first(rank):
     """Scores that are all zero: the tie goes to the first positions."""
     column = torch.arange(rank.shared.config.topk)
     there = column <= rank.batch.positions[:, None]
-    return backend.tag(torch.where(there, column, -1).to(torch.int32), backend.Space.POSITION)
+    return tag(torch.where(there, column, -1).to(torch.int32), Space.POSITION)
 
 
 def _zeros(rank):
     shape = len(rank.batch.positions), rank.shared.config.heads
-    return torch.zeros(*shape, backend.WIDTH), torch.full(shape, ops.MINUS_INF)
+    return torch.zeros(*shape, WIDTH), torch.full(shape, ops.MINUS_INF)
 
 
 GIVES = {
@@ -61,7 +63,7 @@ GIVES = {
     "select_ragged": _first,
     "attend": _zeros,
     "attend_ragged": lambda rank: _zeros(rank)[0],
-    "read_prefix": lambda rank: torch.zeros(len(rank.batch.prefix_rows[0]), backend.WIDTH, dtype=rank.shared.config.dtype),
+    "read_prefix": lambda rank: torch.zeros(len(rank.batch.prefix_rows[0]), WIDTH, dtype=rank.shared.config.dtype),
     "assemble": lambda rank: None,  # the workspace stays as the layer before left it
 }
 

@@ -15,6 +15,7 @@ import torch
 from dcplab.engine import backend, ops
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.rank_step import RankStep
 from dcplab.engine.request import Request
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.threads import one_thread
@@ -65,25 +66,25 @@ class RaggedRun:
     lse_shift: float | None = None
 
 
-Ids = Callable[[backend.RankStep, torch.Tensor], torch.Tensor]
+Ids = Callable[[RankStep, torch.Tensor], torch.Tensor]
 
 
-def as_they_come(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+def as_they_come(rank: RankStep, positions: torch.Tensor) -> torch.Tensor:
     """Return positions as ragged indices: the ids of a server that forgets the offset."""
     return positions
 
 
-def paged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+def paged(rank: RankStep, positions: torch.Tensor) -> torch.Tensor:
     """Return PAGED ids: locs."""
     return rank.to_locs(positions)
 
 
-def residue(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+def residue(rank: RankStep, positions: torch.Tensor) -> torch.Tensor:
     """Return the ids of #36989 as it stood: RAGGED in an extend, but PAGED in a mixed batch, which gathers too."""
     return paged(rank, positions) if rank.batch.forward_mode == "mixed" else ragged(rank, positions)
 
 
-def ragged(rank: backend.RankStep, positions: torch.Tensor) -> torch.Tensor:
+def ragged(rank: RankStep, positions: torch.Tensor) -> torch.Tensor:
     """Return RAGGED ids: indices of the workspace."""
     return rank.to_ragged(positions)
 

@@ -16,11 +16,12 @@ import torch
 from dcp_kernels.reference import read_index_k
 
 from dcplab.engine import backend, ops
-from dcplab.engine.backend import CapacityAlarm, LayerStep, RankStep
+from dcplab.engine.backend import LayerStep
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.model import CODE
 from dcplab.engine.pools import DeviceAssert
+from dcplab.engine.rank_step import CapacityAlarm, RankStep
 from dcplab.engine.runner import ServerCrash
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.space_tags import SpaceError

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from dcplab.engine import defects as switches
 from dcplab.engine import scenario, tokenizer
 from dcplab.engine.allocator import DoubleFree, PagedAllocator
-from dcplab.engine.backend import CapacityAlarm
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.pools import DeviceAssert
+from dcplab.engine.rank_step import CapacityAlarm
 from dcplab.engine.runner import Metrics, ServerCrash
 from dcplab.engine.scheduler import Engine
 from dcplab.engine.space_tags import SpaceError

@@ -15,11 +15,14 @@ import torch
 from dcplab.engine import backend, configurator, pools
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.arena import Arena
-from dcplab.engine.backend import ForwardBatch, LayerStep, Paths, RankStep, Shared, Worker
+from dcplab.engine.backend import LayerStep, Paths
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.forward_batch import ForwardBatch, ForwardMode
 from dcplab.engine.model import Activations, Model
+from dcplab.engine.rank_step import RankStep
 from dcplab.engine.request import Request, Span
+from dcplab.engine.shared import Shared, Worker
 from dcplab.engine.space_tags import Space, tag
 from dcplab.engine.watcher import Watcher
 
@@ -94,7 +97,7 @@ class Runner:
 
     def forward(
         self,
-        mode: backend.ForwardMode,
+        mode: ForwardMode,
         spans: Sequence[Span],
         tokens: Sequence[Sequence[int]],
         paths: Paths,
@@ -139,7 +142,7 @@ class Runner:
         s = worker.activations
         return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out, s, layer))
 
-    def _batch(self, mode: backend.ForwardMode, spans: Sequence[Span], reads: bool = True) -> ForwardBatch:
+    def _batch(self, mode: ForwardMode, spans: Sequence[Span], reads: bool = True) -> ForwardBatch:
         """Make the lengths and locs of a step. One host tensor goes to the device, with everything in it."""
         locs = torch.cat([self.allocator.locs(s.request.pages, s.start, s.end) for s in spans])
         lens = torch.tensor([[s.request.req_pool_idx, s.start, s.end - s.start, s.end] for s in spans], dtype=torch.int64).t()

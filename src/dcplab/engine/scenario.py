@@ -15,11 +15,12 @@ from dcplab.engine import defects as switches
 from dcplab.engine import tokenizer
 from dcplab.engine.allocator import DoubleFree
 from dcplab.engine.arena import Damage
-from dcplab.engine.backend import CapacityAlarm, Monitor
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.pools import DeviceAssert
+from dcplab.engine.rank_step import CapacityAlarm
 from dcplab.engine.runner import Metrics, ServerCrash
 from dcplab.engine.scheduler import BufferWatermark, Engine
+from dcplab.engine.shared import Monitor
 from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.tokenizer import Question
 from dcplab.engine.watcher import Access, Hit

@@ -18,7 +18,9 @@ from dcplab.engine.allocator import PagedAllocator, PrefixCache
 from dcplab.engine.backend import Paths
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.forward_batch import ForwardMode
 from dcplab.engine.host import HostPool
+from dcplab.engine.rank_step import CapacityAlarm
 from dcplab.engine.request import ReqToTokenPool, Request, Span
 from dcplab.engine.runner import Metrics, Runner, ServerCrash
 from dcplab.engine.space_tags import ExtentError, Space
@@ -204,7 +206,7 @@ class Engine:
             raise ServerCrash(f"The server is dead: {self.dead}")
         try:
             yield
-        except (ServerCrash, pools.DeviceAssert, backend.CapacityAlarm) as error:
+        except (ServerCrash, pools.DeviceAssert, CapacityAlarm) as error:
             self.dead = str(error)
             raise
 
@@ -271,7 +273,7 @@ class Engine:
                 budget -= take
                 room -= request.stored + take
         spans += [Span(r, r.stored, r.stored + 1) for r in riders]
-        mode: backend.ForwardMode = "mixed" if riders else "extend"
+        mode: ForwardMode = "mixed" if riders else "extend"
         tokens = self._forward(mode, spans, [s.request.tokens[s.start : s.end] for s in spans])
         for (request, start, end), token in zip(spans, tokens, strict=True):
             request.stored = end
@@ -354,7 +356,7 @@ class Engine:
         with self._mortal():
             offload.retract(self, request)
 
-    def _forward(self, mode: backend.ForwardMode, spans: Sequence[Span], tokens: Sequence[Sequence[int]]) -> list[int]:
+    def _forward(self, mode: ForwardMode, spans: Sequence[Span], tokens: Sequence[Sequence[int]]) -> list[int]:
         return self.runner.forward(mode, spans, tokens, self.paths)
 
     def _speculate(self, batch: list[Request], length: int) -> None:

@@ -9,7 +9,7 @@ Two spaces are families: rows are those *of* a rank, page ids are those *of* a p
 one's is an error too.
 
 A tag is a statement, and a statement can be wrong: whoever writes ``tag(positions, Space.ROW)`` by hand is believed. Where the
-request is known, at attention, a typed server therefore holds the values against the request table (`backend.RankStep.attend`).
+request is known, at attention, a typed server therefore holds the values against the request table (`RankStep.attend`).
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from dcplab import progress as progress_file
 from dcplab import settings
 from dcplab.engine import scenario
-from dcplab.engine.backend import Monitor
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.scenario import Outcome
 from dcplab.engine.scheduler import Engine
+from dcplab.engine.shared import Monitor
 from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import Access
 from dcplab.errors import CourseError

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dcplab.engine import backend
-from dcplab.engine.backend import LayerStep, Paths, RankStep
+from dcplab.engine.backend import LayerStep, Paths
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.rank_step import RankStep
 from dcplab.engine.scheduler import Engine
 
 # These switches concern sizes and bounds, so they hold for all layers and ranks.
