@@ -617,4 +617,6 @@ lab.progress()
 # **This did not prove** that a copy had arrived before its pages were given away, or that the host had room. And the 4 of
 # 48 requests that repeat a token are still open.
 #
-# That was the last lab. The table at the end of lab 05 says where each of these lines stands upstream.
+# **Next: [lab 07, other layouts](../07_layouts/07_layouts.ipynb).** Other servers deal their tokens otherwise: which of your
+# rules were about DCP, and which only about one token at a time? The table at the end of lab 05 says where the lines of labs
+# 01 to 06 stand upstream.
