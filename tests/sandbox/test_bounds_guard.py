@@ -5,6 +5,7 @@ import torch
 from dcplab.sandbox.kernels.access_record import AccessRecord, small
 from dcplab.sandbox.kernels.bounds_guard import SPACE, Guard, OutOfBounds, _run, report, sentence
 from dcplab.sandbox.kernels.canary_buffers import CanaryBuffers
+from dcplab.sandbox.kernels.read_count import ReadCount
 
 
 def admit(guard, name, elements, width=8, op="store"):
@@ -132,7 +133,7 @@ def double_kernel(src, dst, n, BLOCK: tl.constexpr):
 
 def test_each_access_is_noted_with_its_program_also_outside_and_in_another_width():
     seen = AccessRecord()
-    guard = Guard({"a": torch.zeros(4, dtype=torch.int64), "b": torch.zeros(16, dtype=torch.uint8)}, accesses=seen)
+    guard = Guard({"a": torch.zeros(4, dtype=torch.int64), "b": torch.zeros(16, dtype=torch.uint8)}, notes=[seen])
     lanes = guard.starts[0] + np.array([0, 8, 16, 24, 32], dtype=np.uint64)
     guard.admit("load", (0,), lanes, np.array([True, True, False, True, True]), 8)
     guard.admit("load", (1,), guard.starts[0] - np.array([8], dtype=np.uint64), np.array([True]), 8)
@@ -150,3 +151,31 @@ def test_each_access_is_noted_with_its_program_also_outside_and_in_another_width
 @pytest.mark.parametrize(("sizes", "grid", "drawn"), [([2_048], (16,), True), ([2_049], (1,), False), ([8], (17,), False)])
 def test_only_a_small_launch_is_noted(sizes, grid, drawn):
     assert small(sizes, grid) == drawn
+
+
+def test_reads_are_counted_against_what_is_asked_for():
+    """Element 3 of ``a`` twice, 0 and 1 of ``b`` by one access of two bytes; what is outside is the guard's to tell."""
+    may = {"a": torch.tensor([True, True, False, True]), "b": torch.tensor([True, False] + [True] * 14)}
+    count = ReadCount(may)
+    guard = Guard({"a": torch.zeros(4, dtype=torch.int64), "b": torch.zeros(16, dtype=torch.uint8)}, notes=[count])
+
+    def load(start, at, nbytes, op="load", active=True):
+        address = guard.starts[start] + np.array([at], dtype=np.int64).astype(np.uint64)
+        guard.admit(op, (0,), address, np.array([active]), nbytes)
+
+    load(0, 24, 8)
+    load(0, 8, 8)
+    load(0, 16, 8, active=False)
+    load(0, 16, 8, op="store")
+    load(1, 2, 2)
+    load(0, 32, 8)
+    load(0, -8, 8)
+    assert count.events() == []
+    load(0, 24, 8)
+    assert count.events() == [{"kind": "again", "argument": "a", "element": 3, "times": 2}]
+    load(1, 0, 2)
+    load(0, 16, 8, op="atomic")
+    assert count.events() == [
+        {"kind": "needless", "argument": "a", "element": 2, "times": 1},
+        {"kind": "needless", "argument": "b", "element": 1, "times": 1},
+    ]

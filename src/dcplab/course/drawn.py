@@ -76,4 +76,4 @@ def pack(case: Case | Launch) -> dict[str, Any]:
         "writes": list(case.writes),
         "exact": case.exact,
         "backwards": case.backwards,
-    }
+    } | ({"reads": codec.encode(dict(case.reads))} if case.reads else {})

@@ -71,6 +71,8 @@ class Launch:
     ``writes``: the buffers that the kernel may change. ``constexprs`` are passed by keyword. ``modes``: as in ``Case``.
     ``exact``: promises that the kernel's casts change no value, so bf16/fp8 casts can be judged on a CPU.
     ``backwards``: on a CPU the last program runs first, since no order is promised.
+    ``reads``: buffers of which only some elements may be read, and each of them once: a bool tensor of the buffer's shape. The
+    interpreter counts.
     """
 
     buffers: Mapping[str, Any]
@@ -83,6 +85,7 @@ class Launch:
     modes: tuple[str, ...] = MODES
     exact: bool = False
     backwards: bool = False
+    reads: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+GUARDED = ("outside", "again", "needless")  # kinds of events that the interpreter's guard reports
+ONLY_IF_RIGHT = ("shares", "again", "needless")  # kinds that are told only where the values are right
 LOGIC = "logic"  # a doubt: the interpreter kept one side of `and` or `or` between blocks, so accesses prove nothing
 
 

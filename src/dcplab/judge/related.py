@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from dcplab.course.model import Buf, Case, Launch
+from dcplab.course.trial import ONLY_IF_RIGHT
 from dcplab.judge import entries, numbers
 from dcplab.judge.compare import difference, identical, kind
 from dcplab.judge.conditions import exactly_where
@@ -120,7 +121,7 @@ def _parts(case: Case | Launch, got: Any, right: Any, given: Mapping[str, Any]) 
 
 def _of_accesses(records: Sequence[Mapping[str, Any]], right: bool) -> Relation | None:
     """Return the accesses of forbidden memory that every case has. ``right``: the values are."""
-    told = [[e for e in record.get("events") or () if right or e["kind"] != "shares"] for record in records]
+    told = [[e for e in record.get("events") or () if right or e["kind"] not in ONLY_IF_RIGHT] for record in records]
     of = [{_access(event) for event in events} for events in told]
     every = tuple(sorted(set.intersection(*of))) if of else ()
     return Relation("right_but" if right else "touches", every) if every else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dcplab.course.model import Case, Launch, Part
-from dcplab.course.trial import LOGIC, Trial
+from dcplab.course.trial import LOGIC, ONLY_IF_RIGHT, Trial
 from dcplab.judge.compare import Difference, difference
 
 
@@ -57,13 +57,13 @@ def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected
         return Verdict(number, "wrong", "returned", asked)
     unsafe, doubts = _touched(number, record), record.get("doubts") or ()
     logic = next((doubt for doubt in doubts if doubt[0] == LOGIC), None)
-    if unsafe and any(event["kind"] != "shares" for event in record["events"]):
+    if unsafe and any(event["kind"] not in ONLY_IF_RIGHT for event in record["events"]):
         return Verdict(number, "unjudged", "doubt", logic) if logic else unsafe
     wrong = _wrong(part, number, case, outcome_of(case, record), expected)
     if wrong is None:
         if logic:  # which side was kept depends on their order: a right value proves nothing either
             return Verdict(number, "unjudged", "doubt", logic)
-        return unsafe or Verdict(number, "passed")  # report aliasing only when the values are right
+        return unsafe or Verdict(number, "passed")  # report aliasing, and needless reads, only when the values are right
     return Verdict(number, "unjudged", "doubt", doubts[0]) if doubts else wrong
 
 
@@ -98,12 +98,13 @@ def overall(verdicts: Sequence[Verdict], cases: Sequence[Case | Launch]) -> tupl
 
 
 def _right_values(verdict: Verdict) -> bool:
-    """Return True if a case fails with the right values: their dtype is wrong, or they lie in the caller's memory."""
+    """Return True if a case fails with the right values: their dtype is wrong, they lie in the caller's memory, or too much was
+    read for them."""
     match verdict.what:
         case "differs":
             return verdict.fact.what == "dtype" and verdict.fact.same
         case "touched":
-            return verdict.fact["kind"] == "shares"
+            return verdict.fact["kind"] in ONLY_IF_RIGHT
     return False
 
 
@@ -148,5 +149,7 @@ def _limit(message: str, triton: str) -> tuple[str, str] | None:
 
 
 def _touched(number: int, record: Mapping[str, Any]) -> Verdict | None:
-    events = sorted(record["events"], key=lambda event: event["kind"] == "shares")  # the rest is worse
-    return Verdict(number, "unsafe", "touched", events[0]) if events else None
+    events = sorted(record["events"], key=lambda event: event["kind"] in ONLY_IF_RIGHT)  # the rest is worse
+    if not events:
+        return None
+    return Verdict(number, "wrong" if events[0]["kind"] in ("again", "needless") else "unsafe", "touched", events[0])

@@ -196,6 +196,8 @@ _KINDS = {
     "changed": "changes what it may only read",
     "shares": "shares memory with an argument",
     "between": "writes between the elements of a view",
+    "again": "reads an element more than once",
+    "needless": "reads elements that the launch does not need",
 }
 _SIDES = {"before": "before the start of", "past": "past the end of"}
 _SAID = ("none", "kind", "dtype")  # what the sentence on the displayed case says as well

@@ -32,6 +32,8 @@ _TOUCHED = {
     "changed": "It changes `{}`, which it may only read.",
     "shares": "Its result shares memory with `{}`: it must be a tensor of its own.",
     "between": "It writes between the elements of `{}`: that memory is somebody else's.",
+    "again": "What is stored is right, but an element of `{}` is read more than once.",
+    "needless": "What is stored is right, but it reads elements of `{}` that this launch does not need.",
 }
 _ENDED = {
     "memory": "It used more memory than it may have and was stopped.",

@@ -12,7 +12,7 @@ from typing import Any
 
 from dcplab.course.driver_source import source_of
 from dcplab.course.model import Part
-from dcplab.course.trial import LOGIC, Trial
+from dcplab.course.trial import GUARDED, LOGIC, Trial
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program
 from dcplab.notebook.inert import inert
@@ -119,14 +119,17 @@ def _after_a_fault(trial: Trial) -> None:
 
 
 def _add_outside(trial: Trial, watched: Trial) -> None:
-    """Replace the bands' reports of stores outside buffers by the guard's, in cases that the interpreter could run."""
+    """Replace the bands' reports of stores outside buffers by the guard's, and add what only the guard sees, in cases that the
+    interpreter could run."""
     for number, record in trial.records.items():
         seen = watched.records.get(number, {})
         if "raised" in record or "raised" in seen or "events" not in seen or _kept_one_side(seen):
             continue
-        if outside := [event for event in seen["events"] if event["kind"] == "outside"]:
-            others = [event for event in record["events"] if event["kind"] != "outside"]
-            trial.records[number] = {**record, "events": [*outside, *others]}
+        guarded = [event for event in seen["events"] if event["kind"] in GUARDED]
+        if guarded:
+            outside = any(event["kind"] == "outside" for event in guarded)
+            others = [event for event in record["events"] if event["kind"] != "outside" or not outside]
+            trial.records[number] = {**record, "events": [*guarded, *others]}
 
 
 def _kept_one_side(record: Mapping[str, Any]) -> bool:

@@ -37,6 +37,7 @@ from dcplab.sandbox.kernels.compile_for_gpu import compile_launch
 from dcplab.sandbox.kernels.decorators import is_kernel
 from dcplab.sandbox.kernels.grid_order import backwards
 from dcplab.sandbox.kernels.interpreter_limits import watched
+from dcplab.sandbox.kernels.read_count import ReadCount
 from dcplab.sandbox.walls import enclose as walls
 from dcplab.sandbox.walls import namespaces
 
@@ -152,7 +153,8 @@ def _run_launch(kernel: Any, case: Mapping[str, Any], job: Mapping[str, Any], pa
     arena = CanaryBuffers(buffers, "cuda" if on_gpu else "cpu")
     drawable = access_record.small([t.numel() for t in buffers.values()], case["grid"])
     accesses = access_record.AccessRecord() if drawable and not on_gpu else None
-    guard = None if on_gpu else Guard(arena.views, accesses=accesses)
+    reads = ReadCount(codec.decode(case["reads"])) if "reads" in case and not on_gpu else None
+    guard = None if on_gpu else Guard(arena.views, notes=[recorder for recorder in (accesses, reads) if recorder])
     args, wholes, record, doubts = [], {}, {}, []
     for kind, value, dtype, before in codec.decode(case["args"]):
         if kind == "value":
@@ -185,7 +187,7 @@ def _run_launch(kernel: Any, case: Mapping[str, Any], job: Mapping[str, Any], pa
         if record["raised"]["fault"]:
             return record
     events = [] if guard is None else list(guard.events)
-    events += arena.touched()
+    events += arena.touched() + (reads.events() if reads else [])
     after = {name: view.cpu() for name, view in arena.views.items()}
     for name, view in after.items():
         if name not in case["writes"] and codec.tensor_bytes(view) != were[name]:

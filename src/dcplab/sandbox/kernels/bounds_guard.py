@@ -11,13 +11,11 @@ land in another one. A tensor descriptor masks its own accesses, so the guard se
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import torch
-
-from dcplab.sandbox.kernels.access_record import AccessRecord
 
 SPACE = 1 << 52
 KEPT = 32  # reports kept for a run: a person needs one, telling two answers apart needs several
@@ -38,13 +36,19 @@ Program = tuple[int, ...]  # its place in the grid
 Lanes = tuple[np.ndarray, np.ndarray]
 
 
-class Guard:
-    """Knows the buffers that a kernel may touch, and notes all other accesses (``events``). ``accesses``: notes all of them."""
+class Notes(Protocol):
+    """Takes note of an access of ``width`` elements at each of ``elements``, which count from the buffer's start."""
 
-    def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record", accesses: AccessRecord | None = None):
+    def note(self, op: str, buffer: str, program: Program, elements: np.ndarray, width: int) -> None: ...
+
+
+class Guard:
+    """Knows the buffers that a kernel may touch, and reports all other accesses (``events``). ``notes`` are told of each."""
+
+    def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record", notes: Sequence[Notes] = ()):
         if mode not in ("record", "raise"):
             raise ValueError(f"mode is {mode!r}; it must be 'record' or 'raise'")
-        self.mode, self.events, self.accesses = mode, list[dict[str, Any]](), accesses
+        self.mode, self.events, self.notes = mode, list[dict[str, Any]](), notes
         self.names = list(buffers)
         self.tensors = list(buffers.values())
         if bad := [n for n, t in buffers.items() if not t.is_contiguous() or t.device.type != "cpu"]:
@@ -79,8 +83,8 @@ class Guard:
         inside = (sizes >= nbytes) & (offset <= np.maximum(sizes, nbytes) - np.uint64(nbytes))
         absent = seen + self.missing[i] - self.starts[i] < self.missing[i]  # in the larger buffer, before this end of it
         active = np.asarray(mask, dtype=bool)
-        if self.accesses is not None:
-            self._note(self.accesses, op, program, seen[active].ravel(), i[active].ravel(), nbytes)
+        if self.notes:
+            self._note(op, program, seen[active].ravel(), i[active].ravel(), nbytes)
         bad = active & ~inside & ~absent
         if bad.any():
             self._report(op, program, seen[bad].ravel(), i[bad].ravel())
@@ -91,13 +95,12 @@ class Guard:
         nearest = (addresses + np.uint64(SPACE // 2)) // np.uint64(SPACE)
         return np.clip(nearest.astype(np.int64) - 1, 0, len(self.names) - 1)
 
-    def _note(
-        self, accesses: AccessRecord, op: str, program: Program, addresses: np.ndarray, which: np.ndarray, nbytes: int
-    ) -> None:
+    def _note(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray, nbytes: int) -> None:
         for i in np.unique(which):
             width = self.tensors[i].element_size()
             elements = (addresses[which == i] - self.starts[i]).astype(np.int64) // width  # below the start: negative
-            accesses.note(op, self.names[i], program, elements, max(1, nbytes // width))
+            for recorder in self.notes:
+                recorder.note(op, self.names[i], program, elements, max(1, nbytes // width))
 
     def _report(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray) -> None:
         for i in np.unique(which):
