@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import torch
 
-from dcplab.course.cases import again
+from dcplab.course.cases import again, told_apart
 from dcplab.course.model import Launch, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import batch_locs, distinct_values, low_locs, own_write, pool_units, write_launch, write_oracle, write_rows
+from .shared import batch_locs, low_locs, own_write, pool_units, write_launch, write_oracle, write_rows
 
 
 def _write_cases(draw: Draw) -> list[Launch]:
     def drawn(label, size, d, rank, rows, tokens, width, block, dtype=torch.float32, spare=0, **more):
         locs, pool = batch_locs(draw, rank, d, rows, *tokens), range(0, rows.stop + spare)
-        return write_launch(label, size, distinct_values(draw, len(locs), width, dtype), locs, pool, rank, d, block, **more)
+        return write_launch(label, size, told_apart(draw, len(locs), width, dtype), locs, pool, rank, d, block, **more)
 
     many = 2**30 + 1024 * draw.int(3, 99)  # float32 holds it, and rounds the last rank's locs up to the next row
     far = 2**18 + 4 * draw.int(1, 25)  # times 2^13 elements a row: past 2^31, and the buffer stays small
     far_locs = batch_locs(draw, 1, 4, range(far, far + 3), 3, 2, 1)
-    far_values = distinct_values(draw, len(far_locs), 8, torch.uint8)
+    far_values = told_apart(draw, len(far_locs), 8, torch.uint8)
     low = low_locs(draw, 4)
     return [
         drawn("one program, rank 1 of 4", 0, 4, 1, range(2, 8), (2, 2, 1), 4, 8),
@@ -36,9 +36,7 @@ def _write_cases(draw: Draw) -> list[Launch]:
             "a pool of more than 2^31 elements", 8, far_values, far_locs, range(far, far + 3), 1, 4, 4, gaps=(2**13 - 8, 0)
         ),
         drawn("a server's row: 512 wide", 9, 8, draw.choice([0, 5, 7]), range(4, 9), (4, 7, 1), 512, 8),
-        write_launch(
-            "row 0, loc 0 and every negative loc", 10, distinct_values(draw, 7, 4, torch.float32), low, range(4), 0, 4, 8
-        ),
+        write_launch("row 0, loc 0 and every negative loc", 10, told_apart(draw, 7, 4, torch.float32), low, range(4), 0, 4, 8),
         drawn("every token is this rank's, a partly filled block", 11, 1, 0, range(2, 9), (5, 0), 4, 8),
         drawn("more tokens a program than elements a row", 12, 3, 1, range(0, 9), (9, 5, 1), 2, 16),
     ]

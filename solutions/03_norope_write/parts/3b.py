@@ -6,18 +6,18 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import again, numbered
+from dcplab.course.cases import UNWRITTEN, again, numbered, told_apart
 from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
 
-from .shared import UNWRITTEN, batch_locs, distinct_values, low_locs, pool_row_words
+from .shared import batch_locs, low_locs, pool_row_words
 
 
 def _torch_write_cases(draw: Draw) -> list[Case]:
     def drawn(d, rank, rows, tokens, width, pool_rows, dtype=torch.float32, view="", index=torch.int64):
         locs = (batch_locs(draw, rank, d, rows, *tokens) if rows else low_locs(draw, d)).to(index)
-        src = distinct_values(draw, len(locs), width, dtype)
+        src = told_apart(draw, len(locs), width, dtype)
         kv = torch.full((pool_rows, 2 * width + 1), float(UNWRITTEN)).to(dtype)
         kv = {"": kv[:, :width].contiguous(), "gap": kv[:, 1 : width + 1], "every other": kv[:, 1::2]}[view]
         if view:  # the batch too: a slice of something larger

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from dcplab.course.cases import again
+from dcplab.course.cases import GAP, UNWRITTEN, again
 from dcplab.course.model import Launch, Part, Prediction, Shows
 from dcplab.course.seeded import Draw
 
-from .shared import GAP, UNWRITTEN, batch_locs, low_locs, own_write, pool_units, write_launch, write_oracle, write_rows
+from .shared import batch_locs, low_locs, own_write, pool_units, write_launch, write_oracle, write_rows
 
 FP8 = torch.float8_e4m3fn
 

@@ -6,12 +6,10 @@ from typing import Any
 
 import torch
 
+from dcplab.course.cases import GAP, UNWRITTEN, spread_rows
 from dcplab.course.model import Buf, Launch, Table, Unit
 from dcplab.course.seeded import Draw
 from dcplab.present.entries import SHOWN
-
-UNWRITTEN, GAP = 7, 9  # what a pool holds before a write; what lies between the rows of a batch
-FIRST = 10  # the smallest value of a token
 
 
 def batch_locs(draw: Draw, dcp_rank: int, dcp_size: int, rows: range, mine: int, others: int, pads: int = 0) -> torch.Tensor:
@@ -26,19 +24,6 @@ def low_locs(draw: Draw, dcp_size: int) -> torch.Tensor:
     """Shuffled locs of a batch for rank 0: its rows 0 and 1, strangers beside them, and negative ones of every remainder."""
     negative = [-1, -dcp_size, -2 * dcp_size - draw.int(0, dcp_size - 1)]
     return torch.tensor(draw.shuffled([0, dcp_size, 1, 2 * dcp_size - 1, *negative]))
-
-
-def distinct_values(draw: Draw, n: int, width: int, dtype: torch.dtype) -> torch.Tensor:
-    """``[n, width]``, every value another one, none of them UNWRITTEN or GAP."""
-    return (FIRST + torch.randperm(n * width, generator=draw.torch())).reshape(n, width).to(dtype)
-
-
-def spread_rows(values: torch.Tensor, stride: int, fill: float) -> torch.Tensor:
-    """Rows ``stride`` apart in one flat tensor that ends with the last row; between them lies ``fill``."""
-    n, width = values.shape
-    flat = torch.full(((n - 1) * stride + width,), fill, dtype=values.dtype)
-    flat.as_strided((n, width), (stride, 1)).copy_(values)
-    return flat
 
 
 def write_launch(

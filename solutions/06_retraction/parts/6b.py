@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import again, numbered
+from dcplab.course.cases import UNWRITTEN, again, numbered, told_apart
 from dcplab.course.model import Case, Part, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
-from dcplab.present.entries import SHOWN, different
+from dcplab.present.entries import SHOWN, different, whose
 from dcplab.present.values import short
 
-from .shared import UNWRITTEN, run, told_apart, whose
+from .shared import run
 
 FAR_SIZE = 2**56  # ranks; their rows are few, and their locs past 2^53
 

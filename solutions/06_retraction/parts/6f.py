@@ -6,22 +6,10 @@ from typing import Any
 
 import torch
 
-from dcplab.course.cases import again
+from dcplab.course.cases import GAP, UNWRITTEN, again, spread_rows, told_apart
 from dcplab.course.model import Buf, Launch, Part, Prediction, Shows, Table, Unit
 from dcplab.course.seeded import Draw
-from dcplab.present.entries import SHOWN
-
-from .shared import UNWRITTEN, told_apart, whose
-
-GAP = 9  # what lies between the rows of the source pool
-
-
-def _spread(values: torch.Tensor, stride: int, fill: float) -> torch.Tensor:
-    """Rows ``stride`` apart in one flat tensor that ends with the last row; between them lies ``fill``."""
-    n, width = values.shape
-    flat = torch.full(((n - 1) * stride + width,), fill, dtype=values.dtype)
-    flat.as_strided((n, width), (stride, 1)).copy_(values)
-    return flat
+from dcplab.present.entries import SHOWN, whose
 
 
 def _launch(label: str, size: int, locs, pools, nodes, block: int, width: int, gaps=(0, 0), **more: Any) -> Launch:
@@ -31,8 +19,8 @@ def _launch(label: str, size: int, locs, pools, nodes, block: int, width: int, g
     blank = torch.full((len(rows), width), float(UNWRITTEN)).to(src.dtype)
     return Launch(
         buffers={
-            "dst": _spread(blank, strides[0], UNWRITTEN),
-            "src": _spread(src, strides[1], GAP),
+            "dst": spread_rows(blank, strides[0], UNWRITTEN),
+            "src": spread_rows(src, strides[1], GAP),
             "dst_loc": torch.tensor(dst_locs),
             "src_loc": torch.tensor(src_locs),
         },

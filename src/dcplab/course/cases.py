@@ -12,6 +12,8 @@ import torch
 from dcplab.course.model import Case, Launch
 from dcplab.course.seeded import Draw
 
+UNWRITTEN, GAP = 7, 9  # what a pool holds before a write; what lies between the rows of a buffer
+
 
 def numbered(
     cases: Sequence[tuple[str, tuple[Any, ...]]], call: str = "", start: int = 0, writes: tuple[int, ...] = ()
@@ -23,6 +25,19 @@ def numbered(
 def as_column(values: torch.Tensor) -> torch.Tensor:
     """Return the same values as a strided view: a column of a table whose other column holds other values."""
     return torch.stack([values, values + 1], dim=-1).movedim(-1, 0)[0]
+
+
+def told_apart(draw: Draw, n: int, width: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """Return ``[n, width]`` whose values are all different, and none of them UNWRITTEN or GAP."""
+    return (GAP + 1 + torch.randperm(n * width, generator=draw.torch())).reshape(n, width).to(dtype)
+
+
+def spread_rows(values: torch.Tensor, stride: int, fill: float) -> torch.Tensor:
+    """Put rows ``stride`` apart in one flat tensor that ends with the last row; between them lies ``fill``."""
+    n, width = values.shape
+    flat = torch.full(((n - 1) * stride + width,), fill, dtype=values.dtype)
+    flat.as_strided((n, width), (stride, 1)).copy_(values)
+    return flat
 
 
 def again(cases: Callable[[Draw], Sequence[Case | Launch]]) -> Callable[[Draw], list[Case | Launch]]:

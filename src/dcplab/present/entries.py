@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from dcplab.course.cases import UNWRITTEN
 from dcplab.course.model import Table
 from dcplab.present.values import short
 
@@ -43,3 +44,12 @@ def _place(where: Callable[[int], tuple], i: int, width: int) -> tuple:
         return where(i)
     except IndexError:  # this side has no such entry
         return ("-",) * width
+
+
+def whose(row: Any, known: list[list[float]], name: str) -> str:
+    """Put a row of a pool into words: the place in ``known`` that it equals, or what else it holds."""
+    if row is None:
+        return "nothing"
+    if row in known:
+        return f"{name} {known.index(row)}"
+    return "not written" if all(v == UNWRITTEN for v in row) else "something else"
