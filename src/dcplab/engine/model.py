@@ -26,10 +26,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
-
-from dcplab.engine.configurator import ServerConfig
 
 CODE = 128  # signs of a code
 BEFORE, PLACE, WORD, REST = (slice(i * CODE, (i + 1) * CODE) for i in range(4))  # the four parts of a c-KV row
@@ -87,6 +86,21 @@ class Activations:
     row: torch.Tensor
 
 
+class ModelConfig(Protocol):
+    """Names all that the model asks of a server's configuration. A server of another house has a configuration of its own."""
+
+    @property
+    def heads(self) -> int: ...
+    @property
+    def index_heads(self) -> int: ...
+    @property
+    def witness(self) -> bool: ...
+    @property
+    def veto(self) -> bool: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+
+
 class Model:
     """``layers`` DSA layers over a vocabulary of ``words`` ids. Holds no state: caches and convolution state are the arena's.
 
@@ -94,7 +108,7 @@ class Model:
     codes as they are, so that a person can read them in its rows.
     """
 
-    def __init__(self, config: ServerConfig, layers: int, words: int, device: torch.device, salt: int = 0):
+    def __init__(self, config: ModelConfig, layers: int, words: int, device: torch.device, salt: int = 0):
         self.layers, self.heads, self.index_heads, self.dtype = layers, config.heads, config.index_heads, config.dtype
         self.witness, self.veto = config.witness, config.witness and config.veto
         self.codes = signs(torch.arange(words, device=device), salt=1)

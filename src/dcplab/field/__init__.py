@@ -1,0 +1,1 @@
+"""A second server, its faults, and how each is proved."""

@@ -1,0 +1,1 @@
+"""Quay: a serving engine with context parallelism over the decode cache."""

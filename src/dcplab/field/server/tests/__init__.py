@@ -1,0 +1,1 @@
+"""Quay's own tests: `pytest tests` in a checkout."""
