@@ -2,11 +2,9 @@
 
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
-from kept import SERVICE, Kept, python_for_everybody
+from kept import SERVICE, Kept, home_for_everybody, python_for_everybody
 
 from dcplab import paths
 from dcplab.closed import release
@@ -23,8 +21,7 @@ def released(tmp_path_factory):
 @pytest.fixture(scope="session")
 def place(released, request):
     """A course that only the service's account may read, a released book for everybody, and a socket."""
-    home = Path(tempfile.mkdtemp(prefix="dcplab-closed-"))
-    home.chmod(0o755)
+    home = home_for_everybody()
     request.addfinalizer(lambda: shutil.rmtree(home))
     env, python = python_for_everybody(home)
     course = home / "course"

@@ -214,12 +214,13 @@ def test_an_answer_that_ends_its_worker_costs_that_request_alone(service):
 
 
 def test_who_asks_while_the_service_is_killed_and_started_anew_is_answered(service):
-    before = json.loads((service.home / "state" / str(LEARNER) / "progress.json").read_text())
-    service.end(signal.SIGKILL)
     source = """
 cell("def owner_rank(loc, dcp_size):\\n    return loc % dcp_size")
 print("OUTCOME", cell('lab.check("1a", seed=3)').outcome)
 """
+    assert "OUTCOME passed" in learn(service, source)
+    before = json.loads((service.home / "state" / str(LEARNER) / "progress.json").read_text())
+    service.end(signal.SIGKILL)
     env = service.environment(service.home / "book" / "src", HOME="/nonexistent")
     waiting = subprocess.Popen(
         [service.python, "-c", HEAD + source], **as_user(LEARNER), env=env,
