@@ -1,6 +1,7 @@
 """Writers of the c-KV cache: each rank keeps the tokens whose loc it owns.
 
-Space: global locs in; the pool is indexed by this rank's rows (``loc // dcp_size``, on the owner only). A negative loc is
+Space: global locs in; the pool is indexed by this rank's rows (``loc // dcp_size`` where the ranks take one loc a turn, on the
+owner only; with I locs a turn ``loc // (I * dcp_size) * I + loc % I``). A negative loc is
 padding and is skipped. No loc may occur twice, and every owned row must exist. Page 0 is not special here: the
 allocator never issues it.
 Contract: exercises 3a and 3g; upstream's ``set_mla_kv_buffer_triton`` and its norope and raw-fp8 variants.
@@ -19,6 +20,7 @@ from dcp_kernels.runtime import (
     check_dcp,
     check_devices,
     check_indices,
+    check_interleave,
     check_rows,
     clamp_pow2,
     on,
@@ -46,6 +48,7 @@ def write_ckv_kernel(
     ROWS: tl.constexpr,
     COLS: tl.constexpr,
     COLS_R: tl.constexpr,
+    INTERLEAVE: tl.constexpr = 1,
 ):
     """Program b writes the owned ones of tokens ``b * BLOCK ..``, ROWS at a time.
 
@@ -55,7 +58,10 @@ def write_ckv_kernel(
     first = tl.program_id(0).to(tl.int64) * BLOCK
     i = first + tl.arange(0, BLOCK)
     loc = tl.load(loc_ptr + i, mask=i < n, other=-1).to(tl.int64)
-    owned = (loc >= 0) & (loc % DCP_SIZE == dcp_rank)
+    if INTERLEAVE == 1:
+        owned = (loc >= 0) & (loc % DCP_SIZE == dcp_rank)
+    else:
+        owned = (loc >= 0) & (loc // INTERLEAVE % DCP_SIZE == dcp_rank)
     seen = tl.cumsum(owned.to(tl.int32), 0)  # owned tokens up to and including this one
     count = tl.sum(owned.to(tl.int32), 0)
     col = tl.arange(0, COLS)
@@ -64,7 +70,11 @@ def write_ckv_kernel(
         ok = j < count
         # As many tokens come before the j-th owned one (from 0) as have seen at most j.
         token = first + tl.sum((seen[None, :] <= j[:, None]).to(tl.int32), 1)
-        row = tl.load(loc_ptr + token, mask=ok, other=0).to(tl.int64) // DCP_SIZE
+        row = tl.load(loc_ptr + token, mask=ok, other=0).to(tl.int64)
+        if INTERLEAVE == 1:
+            row = row // DCP_SIZE
+        else:
+            row = row // (INTERLEAVE * DCP_SIZE) * INTERLEAVE + row % INTERLEAVE
         in_nope = ok[:, None] & (col < DN)[None, :]
         x = tl.load(nope_ptr + token[:, None] * nope_stride + col[None, :], mask=in_nope)
         if DR > 0:
@@ -77,9 +87,12 @@ def write_ckv_kernel(
         tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=in_nope)
 
 
-def _write(kv: Tensor, nope: Tensor, rope: Tensor | None, locs: Tensor, dcp_rank: int, dcp_size: int) -> None:
+def _write(
+    kv: Tensor, nope: Tensor, rope: Tensor | None, locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1
+) -> None:
     width, width_r = nope.shape[1], 0 if rope is None else rope.shape[1]
     check_dcp(dcp_rank, dcp_size)
+    check_interleave(interleave)
     check_rows("kv", kv, width + width_r)
     check_rows("the source", nope)
     check_indices("locs", locs, nope.shape[0])
@@ -109,17 +122,19 @@ def _write(kv: Tensor, nope: Tensor, rope: Tensor | None, locs: Tensor, dcp_rank
             ROWS=min(rows, block),
             COLS=triton.next_power_of_2(max(width, 1)),
             COLS_R=triton.next_power_of_2(max(width_r, 1)),
+            INTERLEAVE=interleave,
             num_warps=8,
         )
 
 
-def write_ckv_norope(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
+def write_ckv_norope(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1, interleave: int = 1) -> None:
     """Write ``src [n, DIM]`` to this rank's rows of ``kv [rows, DIM]``, in place. Same dtype, any; rows dense, any stride.
 
-    locs: locs ``[n]``, int64 or int32. ``dcp_size=1`` writes every token whose loc is not negative.
+    locs: locs ``[n]``, int64 or int32. ``dcp_size=1`` writes every token whose loc is not negative. ``interleave``: locs that
+    go to one rank before the next one's turn.
     """
     _same_dtype(kv, src)
-    _write(raw(kv), raw(src), None, locs, dcp_rank, dcp_size)
+    _write(raw(kv), raw(src), None, locs, dcp_rank, dcp_size, interleave)
 
 
 def write_ckv_rope(kv: Tensor, nope: Tensor, rope: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:

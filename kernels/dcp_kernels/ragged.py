@@ -4,6 +4,8 @@ Spaces: shards are indexed by (rank, row of the padded shard), the result by rag
 where the offset counts from the prefix's start. Request i fills ``ceil((len + start % D) / D)`` rows of every rank's shard;
 position p lies in shard ``p % D``, in row ``p // D - start // D`` of the request's rows; rows that hold no token are garbage
 and are not read. A request without a prefix fills none here; upstream's gather has one garbage row for it where start % D > 0.
+With I locs to a rank a turn, position p lies in shard ``p // I % D``, in row ``p // (I * D) * I + p % I``, counted from the row
+that begins ``start``'s round of ``I * D``; rank 0, which has the most, says how many rows a request fills.
 Contract: exercises 4b and 4c; upstream's ``all_gather_kv_cache_for_dcp`` followed by ``all_gather_kv_cache_for_mha_extend``.
 """
 
@@ -12,11 +14,20 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dcp_kernels.runtime import check_devices, check_indices, check_rows, clamp_pow2, on, raw, tile_rows
+from dcp_kernels.runtime import check_devices, check_indices, check_interleave, check_rows, clamp_pow2, on, raw, tile_rows
 
 
 @triton.jit(do_not_specialize=["requests"])
-def cumulative_lengths_kernel(prefix_ptr, start_ptr, extend_ptr, cu_ptr, requests, DCP_SIZE: tl.constexpr, BLOCK: tl.constexpr):
+def cumulative_lengths_kernel(
+    prefix_ptr,
+    start_ptr,
+    extend_ptr,
+    cu_ptr,
+    requests,
+    DCP_SIZE: tl.constexpr,
+    BLOCK: tl.constexpr,
+    INTERLEAVE: tl.constexpr = 1,
+):
     """One program: ``cu [3, requests + 1]`` int64 with leading zeros: rows of the workspace, of a padded shard, new tokens.
 
     A torch cumsum of the same three costs six launches, a third of the time of a whole workspace.
@@ -30,7 +41,13 @@ def cumulative_lengths_kernel(prefix_ptr, start_ptr, extend_ptr, cu_ptr, request
         prefix = tl.load(prefix_ptr + i - 1, mask=before, other=0).to(tl.int64)
         start = tl.load(start_ptr + i - 1, mask=before, other=0).to(tl.int64)
         fresh = tl.load(extend_ptr + i - 1, mask=before, other=0).to(tl.int64)
-        padded = tl.where(prefix > 0, (prefix + start % DCP_SIZE + DCP_SIZE - 1) // DCP_SIZE, 0)
+        end = prefix + start % (INTERLEAVE * DCP_SIZE)
+        if INTERLEAVE == 1:
+            padded = (end + DCP_SIZE - 1) // DCP_SIZE
+        else:  # rank 0 has the most: whole rounds, and of the last one up to a turn
+            rest = end % (INTERLEAVE * DCP_SIZE)
+            padded = end // (INTERLEAVE * DCP_SIZE) * INTERLEAVE + tl.where(rest < INTERLEAVE, rest, INTERLEAVE)
+        padded = tl.where(prefix > 0, padded, 0)
         tl.store(cu_ptr + i, total + tl.cumsum(prefix + fresh, 0), mask=i <= requests)
         tl.store(cu_ptr + requests + 1 + i, rows + tl.cumsum(padded, 0), mask=i <= requests)
         tl.store(cu_ptr + 2 * (requests + 1) + i, new + tl.cumsum(fresh, 0), mask=i <= requests)
@@ -56,6 +73,7 @@ def assemble_ragged_kernel(
     DCP_SIZE: tl.constexpr,
     ROWS: tl.constexpr,
     COLS: tl.constexpr,
+    INTERLEAVE: tl.constexpr = 1,
 ):
     """ROWS rows of the workspace a program, whichever requests they belong to.
 
@@ -78,12 +96,18 @@ def assemble_ragged_kernel(
     prefix_len = tl.load(cu_ptr + low + 1, mask=inside, other=0) - (r - offset) - fresh_len
     start = tl.load(start_ptr + low, mask=inside, other=0).to(tl.int64)
     position = start + offset
-    shard_row += position // DCP_SIZE - start // DCP_SIZE
+    if INTERLEAVE == 1:
+        rank = position % DCP_SIZE
+        shard_row += position // DCP_SIZE - start // DCP_SIZE
+    else:
+        rank = position // INTERLEAVE % DCP_SIZE
+        rounds = position // (INTERLEAVE * DCP_SIZE) - start // (INTERLEAVE * DCP_SIZE)
+        shard_row += rounds * INTERLEAVE + position % INTERLEAVE
     c = tl.arange(0, COLS)
     width = (c < V)[None, :]
     old = inside & (offset < prefix_len)
     new = inside & (offset >= prefix_len)
-    old_at = (position % DCP_SIZE) * shard_stride + shard_row * row_stride
+    old_at = rank * shard_stride + shard_row * row_stride
     new_at = (fresh + offset - prefix_len) * extend_stride
     x = tl.load(shards_ptr + old_at[:, None] + c[None, :], mask=old[:, None] & width, other=0)
     x = tl.load(extend_ptr + new_at[:, None] + c[None, :], mask=new[:, None] & width, other=x)
@@ -98,12 +122,14 @@ def assemble_ragged(
     extend_lens: Tensor,
     dcp_size: int,
     total: int | None = None,
+    interleave: int = 1,
 ) -> Tensor:
     """Assemble ``[prefix_0; extend_0; prefix_1; extend_1; ...]``: ``[total, V]``, contiguous, in the shards' dtype.
 
     shards: gathered prefix ``[dcp_size, rows, V]``, V dense. extend: new tokens ``[m, V]``, request by request, rows dense,
     same dtype. prefix_lens, starts (first position of each prefix), extend_lens: ``[requests]``, 0 allowed. total: the sum of
-    both lengths where the caller knows it; without it a GPU is waited for once, to learn it.
+    both lengths where the caller knows it; without it a GPU is waited for once, to learn it. interleave: locs that go to one
+    rank before the next one's turn.
     """
     if shards.dim() != 3 or shards.shape[0] != dcp_size or dcp_size < 1:
         raise ValueError(f"shards must be [dcp_size, rows, V] with dcp_size {dcp_size}, not {list(shards.shape)}.")
@@ -116,7 +142,8 @@ def assemble_ragged(
     for name, lens in (("prefix_lens", prefix_lens), ("starts", starts), ("extend_lens", extend_lens)):
         check_indices(name, lens, requests)
     device = check_devices(shards, extend, prefix_lens, starts, extend_lens)
-    cu = _cumulative(prefix_lens, starts, extend_lens, dcp_size)
+    check_interleave(interleave)
+    cu = _cumulative(prefix_lens, starts, extend_lens, dcp_size, interleave)
     if total is None:
         total = int(cu[0, -1])
     out = torch.empty(total, width, dtype=shards.dtype, device=device)
@@ -140,15 +167,17 @@ def assemble_ragged(
                 DCP_SIZE=dcp_size,
                 ROWS=tile,
                 COLS=cols,
+                INTERLEAVE=interleave,
             )
     return out
 
 
-def _cumulative(prefix_lens: Tensor, starts: Tensor, extend_lens: Tensor, dcp_size: int) -> Tensor:
+def _cumulative(prefix_lens: Tensor, starts: Tensor, extend_lens: Tensor, dcp_size: int, interleave: int) -> Tensor:
     """Return int64 ``[3, requests + 1]``: the cumulative lengths that ``assemble_ragged_kernel`` searches."""
     requests = prefix_lens.numel()
     cu = torch.empty(3, requests + 1, dtype=torch.int64, device=prefix_lens.device)
     lens = (prefix_lens.contiguous(), starts.contiguous(), extend_lens.contiguous())
     with on(cu.device):
-        cumulative_lengths_kernel[(1,)](*lens, cu, requests, DCP_SIZE=dcp_size, BLOCK=clamp_pow2(requests, 16, 1024))
+        block = clamp_pow2(requests, 16, 1024)
+        cumulative_lengths_kernel[(1,)](*lens, cu, requests, DCP_SIZE=dcp_size, BLOCK=block, INTERLEAVE=interleave)
     return cu

@@ -75,6 +75,12 @@ def check_dcp(dcp_rank: int, dcp_size: int) -> None:
         raise ValueError(f"dcp_rank must lie in 0..dcp_size - 1, but is {dcp_rank} of {dcp_size}.")
 
 
+def check_interleave(interleave: int) -> None:
+    """Raise ValueError unless at least one loc goes to a rank before the next rank's turn."""
+    if interleave < 1:
+        raise ValueError(f"interleave must be at least 1, not {interleave}.")
+
+
 def floor_pow2(n: int) -> int:
     """Return the largest power of two that is at most ``n``; 1 for ``n < 2``."""
     return 1 << max(n.bit_length() - 1, 0) if n > 0 else 1

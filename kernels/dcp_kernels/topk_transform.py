@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from dcp_kernels.runtime import check_dcp, check_devices, check_indices, clamp_pow2, on
+from dcp_kernels.runtime import check_dcp, check_devices, check_indices, check_interleave, clamp_pow2, on
 
 
 @triton.jit
@@ -52,6 +52,7 @@ def localize_topk_kernel(
     DCP_SIZE: tl.constexpr,
     ROWS: tl.constexpr,
     COLS: tl.constexpr,
+    INTERLEAVE: tl.constexpr = 1,
 ):
     """ROWS queries a program: -1 everywhere, then the owned rows to the front in their order, and how many they are.
 
@@ -71,10 +72,15 @@ def localize_topk_kernel(
         inside = (q < queries)[:, None] & (c < k)[None, :]
         loc = tl.load((loc_ptr + q * loc_stride)[:, None] + c[None, :], mask=inside, other=-1)
         size = loc.to(tl.uint64 if loc.dtype == tl.int64 else tl.uint32)
-        owned = (loc >= 0) & ((size % DCP_SIZE).to(tl.int32) == dcp_rank)
+        if INTERLEAVE == 1:
+            rank, row = size % DCP_SIZE, size // DCP_SIZE
+        else:
+            rank = size // INTERLEAVE % DCP_SIZE
+            row = size // (INTERLEAVE * DCP_SIZE) * INTERLEAVE + size % INTERLEAVE
+        owned = (loc >= 0) & (rank.to(tl.int32) == dcp_rank)
         flag = owned.to(tl.int32)
         place = total[:, None] + tl.cumsum(flag, 1) - 1
-        tl.store((row_ptr + q * k)[:, None] + place, (size // DCP_SIZE).to(tl.int32), mask=owned)
+        tl.store((row_ptr + q * k)[:, None] + place, row.to(tl.int32), mask=owned)
         total += tl.sum(flag, 1)
     tl.store(count_ptr + q, total, mask=q < queries)
 
@@ -128,13 +134,15 @@ def _transform(kernel: Any, topk_pos: Tensor, req_of_row: Tensor, table: Tensor,
     return out
 
 
-def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tensor, Tensor]:
+def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1) -> tuple[Tensor, Tensor]:
     """Map selected locs to this rank's compacted rows, and count those: ``(rows, counts)``.
 
     topk_locs: locs ``[..., k]``, int64 or int32, -1 anywhere. rows: int32, same shape; along the last axis the owned rows in
-    their order, then -1. counts: int32, one per query (the shape without the last axis).
+    their order, then -1. counts: int32, one per query (the shape without the last axis). ``interleave``: locs that go to one
+    rank before the next one's turn.
     """
     check_dcp(dcp_rank, dcp_size)
+    check_interleave(interleave)
     check_indices("topk_locs", topk_locs)
     device = check_devices(topk_locs)
     k = topk_locs.shape[-1]
@@ -148,7 +156,17 @@ def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tens
         tile_rows, cols = _tile(queries, k, 2048, 2048)
         with on(device):
             localize_topk_kernel[(triton.cdiv(queries, tile_rows),)](
-                flat, rows, counts, queries, k, flat.stride(0), dcp_rank, DCP_SIZE=dcp_size, ROWS=tile_rows, COLS=cols
+                flat,
+                rows,
+                counts,
+                queries,
+                k,
+                flat.stride(0),
+                dcp_rank,
+                DCP_SIZE=dcp_size,
+                ROWS=tile_rows,
+                COLS=cols,
+                INTERLEAVE=interleave,
             )
     return rows, counts
 

@@ -36,7 +36,7 @@ def triton_compiles() -> str:
     from dcp_kernels.index_space import localize_page_table_kernel
     from triton.backends.compiler import GPUTarget
 
-    static = {"DCP_RANK": 7, "DCP_SIZE": 8, "BLOCK": 1024}
+    static = {"DCP_RANK": 7, "DCP_SIZE": 8, "BLOCK": 1024, "INTERLEAVE": 1}
     types = {"locs_ptr": "*i64", "rows_ptr": "*i64", "n": "i32"} | dict.fromkeys(static, "constexpr")
     source = triton.compiler.ASTSource(fn=localize_page_table_kernel, signature=types, constexprs=static)
     cubin = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["cubin"]

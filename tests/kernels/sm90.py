@@ -70,7 +70,7 @@ def launches() -> dict[str, tuple]:
     def ckv(kind: str, src: str, **extra) -> tuple:
         types = dict(kv_ptr=kind, nope_ptr=src, rope_ptr=src, loc_ptr="*i64", n="i32")
         types |= dict(kv_stride="i32", nope_stride="i32", rope_stride="i32", dcp_rank="i32")
-        constexprs = dict(DN=512, DR=0, DCP_SIZE=8, BLOCK=128, ROWS=16, COLS=512, COLS_R=1) | extra
+        constexprs = dict(DN=512, DR=0, DCP_SIZE=8, BLOCK=128, ROWS=16, COLS=512, COLS_R=1, INTERLEAVE=1) | extra
         return write_ckv_kernel, types, constexprs, dict(unaligned=("n", "dcp_rank"), num_warps=8)
 
     def of(kernel, pointers: str, scalars: str, unaligned: str = "", num_warps: int = 4, **constexprs) -> tuple:
@@ -82,7 +82,14 @@ def launches() -> dict[str, tuple]:
     merge = "rows heads outs_d outs_t outs_h lses_d lses_t lses_h"
     return {
         "localize_page_table": of(
-            localize_page_table_kernel, "locs_ptr:*i64 rows_ptr:*i64", "n", "n", DCP_RANK=3, DCP_SIZE=8, BLOCK=1024
+            localize_page_table_kernel,
+            "locs_ptr:*i64 rows_ptr:*i64",
+            "n",
+            "n",
+            DCP_RANK=3,
+            DCP_SIZE=8,
+            BLOCK=1024,
+            INTERLEAVE=1,
         ),
         "write_ckv_norope": ckv("*i16", "*i16"),
         "write_ckv_norope_single": ckv("*i16", "*i16", DCP_SIZE=1, BLOCK=16),
@@ -102,6 +109,7 @@ def launches() -> dict[str, tuple]:
             DCP_SIZE=8,
             ROWS=1,
             COLS=2048,
+            INTERLEAVE=1,
         ),
         "merge_lse": of(
             merge_lse_kernel,
@@ -123,6 +131,7 @@ def launches() -> dict[str, tuple]:
             DCP_SIZE=8,
             ROWS=8,
             COLS=1024,
+            INTERLEAVE=1,
         ),
         "cumulative_lengths": of(
             cumulative_lengths_kernel,
@@ -131,6 +140,7 @@ def launches() -> dict[str, tuple]:
             "requests",
             DCP_SIZE=8,
             BLOCK=16,
+            INTERLEAVE=1,
         ),
         "gather_rows": of(
             gather_rows_kernel,

@@ -9,9 +9,9 @@ INDEX_DIM = 128  # bytes of an index-K key; four bytes of fp32 scale belong to i
 FP8_MAX = 448.0
 
 
-def write_ckv_norope(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
+def write_ckv_norope(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1, interleave: int = 1) -> None:
     """Write ``src [n, DIM]`` to this rank's rows of ``kv [rows, DIM]``, in place; what the rank does not own is skipped."""
-    rows = localize_page_table(locs, dcp_rank, dcp_size)
+    rows = localize_page_table(locs, dcp_rank, dcp_size, interleave)
     here = rows >= 0
     kv[rows[here]] = src[here]
 
@@ -55,18 +55,23 @@ def assemble_ragged(
     extend_lens: Tensor,
     dcp_size: int,
     total: int | None = None,
+    interleave: int = 1,
 ) -> Tensor:
     """Assemble the workspace ``[prefix_0; extend_0; prefix_1; extend_1; ...]`` from gathered shards ``[D, rows, V]``.
 
     Request i fills ``ceil((len + start % D) / D)`` rows of every shard; position p is in shard ``p % D``, in row
-    ``p // D - start // D`` of the request's rows.
+    ``p // D - start // D`` of the request's rows. With ``interleave`` I locs a turn: in shard ``p // I % D``, and its
+    row counts I for each round of ``I * D`` positions since the one that ``start`` is in.
     """
+    a_round = interleave * dcp_size
     parts, shard_row, extend_row = [], 0, 0
     for length, start, fresh in zip(prefix_lens.tolist(), starts.tolist(), extend_lens.tolist(), strict=True):
         position = torch.arange(start, start + length, device=shards.device)
-        parts.append(shards[position % dcp_size, shard_row + position // dcp_size - start // dcp_size])
+        at = (position // a_round - start // a_round) * interleave + position % interleave
+        parts.append(shards[position // interleave % dcp_size, shard_row + at])
         parts.append(extend[extend_row : extend_row + fresh])
-        shard_row += -(-(length + start % dcp_size) // dcp_size) if length else 0
+        end = length + start % a_round
+        shard_row += end // a_round * interleave + min(end % a_round, interleave) if length else 0
         extend_row += fresh
     out = torch.cat(parts) if parts else extend[:0].clone()
     if total is not None and total != out.shape[0]:

@@ -4,18 +4,23 @@ import torch
 from torch import Tensor
 
 
-def localize_page_table(locs: Tensor, dcp_rank: int, dcp_size: int) -> Tensor:
-    """Map locs (any shape) to this rank's rows, same dtype: ``loc // dcp_size`` if ``loc % dcp_size == dcp_rank``, else -1."""
-    owned = (locs >= 0) & (locs % dcp_size == dcp_rank)
-    return torch.where(owned, torch.div(locs, dcp_size, rounding_mode="floor"), -1)
+def localize_page_table(locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1) -> Tensor:
+    """Map locs (any shape) to this rank's rows, same dtype: ``loc // dcp_size`` if ``loc % dcp_size == dcp_rank``, else -1.
+
+    The ranks take ``interleave`` locs a turn: the owner is that of the turn, and a row counts whole rounds of all ranks.
+    """
+    turn = torch.div(locs, interleave, rounding_mode="floor")
+    owned = (locs >= 0) & (turn % dcp_size == dcp_rank)
+    rounds = torch.div(turn, dcp_size, rounding_mode="floor")
+    return torch.where(owned, rounds * interleave + locs % interleave, -1)
 
 
-def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tensor, Tensor]:
+def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1) -> tuple[Tensor, Tensor]:
     """Map selected locs ``[..., k]`` to ``(rows [..., k], counts [...])``, both int32.
 
     Along the last axis the rows this rank owns come first, in their order, and -1 follows.
     """
-    rows = localize_page_table(topk_locs, dcp_rank, dcp_size)
+    rows = localize_page_table(topk_locs, dcp_rank, dcp_size, interleave)
     missing = (rows < 0).to(torch.int8)
     order = torch.sort(missing, dim=-1, stable=True).indices
     return rows.gather(-1, order).to(torch.int32), (rows >= 0).sum(-1).to(torch.int32)

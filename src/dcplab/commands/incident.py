@@ -37,6 +37,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the allocator of a prefill or decode node: freed pages wait until the others run short",
     )
+    parser.add_argument(
+        "--interleave",
+        type=int,
+        default=1,
+        metavar="I",
+        help="locs that go to one rank before the next one's turn (default: 1)",
+    )
+    parser.add_argument(
+        "--host-tokens",
+        type=int,
+        metavar="N",
+        help="tokens of retracted requests that the host has room for (default: no bound)",
+    )
+    parser.add_argument(
+        "--prefill-dcp",
+        type=int,
+        default=0,
+        metavar="D",
+        help="ranks of a prefill node that each prompt comes from (default: none)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the outcome as JSON too (- for standard output, instead of text)")
 
 
@@ -88,7 +108,10 @@ def run(args: argparse.Namespace) -> int:
     from dcplab.engine import options, scenario
 
     chosen = switches.parse(args.defects)
-    engine_options = replace(options_of(args), need_sort=args.need_sort)
+    engine_options = replace(
+        options_of(args),
+        **{name: getattr(args, name) for name in ("need_sort", "interleave", "host_tokens", "prefill_dcp")},
+    )
     level = args.level or scenario.default_level(chosen)
     scenario.check_room(options.config(engine_options), level)  # bad input is refused before any process is started
     options.on_every_rank(

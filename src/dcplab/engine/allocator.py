@@ -26,13 +26,17 @@ class PagedAllocator:
     ``need_sort``, as on the prefill and decode nodes of a disaggregated server, they wait, and join the free ones in ascending
     order when these run short: then every page is issued once before any comes back, and traffic alone raises the watermark.
     A page has a count of holders, requests and the prefix cache alike, and is free again when the last one lets go. Not
-    ``counted``, it is a free list that takes what it is given, a page that is in it already too.
+    ``counted``, it is a free list that takes what it is given, a page that is in it already too. The ``interleave`` changes
+    no loc and no page: it says only whose a loc is.
     """
 
-    def __init__(self, size: int, page_size: int, dcp_size: int, need_sort: bool = False, counted: bool = True):
+    def __init__(
+        self, size: int, page_size: int, dcp_size: int, need_sort: bool = False, counted: bool = True, interleave: int = 1
+    ):
         self.size, self.page_size, self.dcp_size, self.need_sort = size, page_size, dcp_size, need_sort
         self.counted = counted
         self.width = index_spaces.widened_page(page_size, dcp_size)
+        self.layout = index_spaces.Layout.of(dcp_size, interleave)
         self.pages = size // page_size
         self._free = list(range(self.pages, 0, -1))  # issued from the end
         self._staged: list[int] = []  # freed, and not yet among the free ones: with need_sort only
@@ -103,11 +107,11 @@ class PagedAllocator:
         """Return the locs of positions ``start .. end - 1`` of a request that holds ``pages``: int64 on the host, tagged.
 
         Position p is at offset ``p % W`` of page ``p // W`` of the request, so ``loc % W == p % W``, and the owner of a
-        loc is the owner of its position: ``loc % D == p % D``.
+        loc is the owner of its position, whatever divisor of the page the interleave is.
         """
         position = torch.arange(start, end, dtype=torch.int64)
         page = torch.tensor(pages, dtype=torch.int64)[position // self.width] if end > start else position
-        return tag(page * self.width + position % self.width, Space.LOC)
+        return tag(page * self.width + position % self.width, Space.LOC, layout=self.layout)
 
 
 @dataclass

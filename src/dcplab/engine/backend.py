@@ -61,7 +61,8 @@ class LayerStep:
         if not b.reads:
             return shards.new_zeros(1, 1).expand(b.total_prefix, WIDTH)
         starts = torch.zeros_like(b.prefix_lens)
-        return ops.interleave_shards(shards, b.prefix_lens, starts, self.shared.config.dcp_size, b.total_prefix)
+        config = self.shared.config
+        return ops.interleave_shards(shards, b.prefix_lens, starts, config.dcp_size, b.total_prefix, config.interleave)
 
     def join(self, prefix: torch.Tensor, latent: torch.Tensor) -> torch.Tensor:
         """Join prefixes and this step's c-KV to ``[prefix_0; extend_0; prefix_1; extend_1; ...]``, ``[total_k, 512]``."""
@@ -149,7 +150,7 @@ def draft(step: LayerStep) -> list[torch.Tensor]:
         rank.write_index_k(step.batch.out_cache_loc)
         locs = rank.to_locs(rank.select_paged())
         if step.has("draft_unmerged"):
-            locs = tag(public_cases.owned(locs, rank.rank, rank.dcp_size), Space.LOC)
+            locs = tag(public_cases.owned(locs, rank.rank, *step.shared.config.layout), Space.LOC)
         outs.append(rank.attend(*rank.as_rows(locs))[0])
     return outs
 

@@ -14,6 +14,7 @@ import torch
 
 from dcplab.engine import index_spaces
 from dcplab.engine.arena import Spec
+from dcplab.engine.index_spaces import Layout
 from dcplab.engine.space_tags import Space
 from dcplab.errors import CourseError
 
@@ -30,6 +31,7 @@ class ServerConfig:
     size: int = 1024
     page_size: int = 8
     dcp_size: int = 4
+    interleave: int = 1  # locs that go to one rank before the next one's turn; divides the page
     layers: int = 3  # DSA layers
     heads: int = 2  # the last is the witness (`model`)
     topk: int = 64
@@ -45,6 +47,7 @@ class ServerConfig:
     need_sort: bool = False  # the allocator of a prefill or decode node: see `PagedAllocator`
     host_tokens: int | None = None  # tokens of retracted requests that the host has room for; None: no bound
     prefill_dcp: int = 0  # ranks of a prefill node from which each prompt's KV comes; 0: prompts are extended here
+    prefill_interleave: int = 0  # its interleave; 0: as here
     budget: int = 0  # bytes of a rank's pools, from which the size is planned; 0: the size is as given, and fits
     workspace: int = 0  # rows of the ragged workspace; 0: see `workspace_rows`
     dtype: torch.dtype = torch.bfloat16
@@ -53,6 +56,11 @@ class ServerConfig:
     def width(self) -> int:
         """W, the allocator's page in locs."""
         return index_spaces.widened_page(self.page_size, self.dcp_size)
+
+    @property
+    def layout(self) -> Layout:
+        """How locs are dealt to the ranks."""
+        return Layout.of(self.dcp_size, self.interleave)
 
     @property
     def pages(self) -> int:
@@ -81,6 +89,13 @@ class ServerConfig:
                 raise CourseError(f"{name} must be at least 1, not {value}.")
         if self.host_tokens is not None and self.host_tokens < 0:
             raise CourseError(f"A host holds 0 tokens or more, not {self.host_tokens}; None is no bound.")
+        for name in ("interleave", "prefill_interleave"):
+            turn = getattr(self, name)
+            if turn < (name == "interleave") or (turn and self.page_size % turn):
+                raise CourseError(
+                    f"{name} must divide the page of {self.page_size} rows, and {turn} does not: a page of locs would not be "
+                    "one page of rows on every rank."
+                )
         if self.prefill_dcp < 0:
             raise CourseError(f"A prefill node has 1 rank or more (0: there is none), not {self.prefill_dcp}.")
         if self.size < self.page_size:
@@ -103,7 +118,8 @@ def prefill_node(config: ServerConfig) -> ServerConfig:
     and room for one longest request at a time."""
     width = index_spaces.widened_page(config.page_size, config.prefill_dcp)
     size = (-(-(config.longest + 1) // width) + 1) * config.page_size
-    alone = replace(config, prefill_dcp=0, mixed=False, budget=0, host_tokens=None)
+    alone = replace(config, prefill_dcp=0, prefill_interleave=0, mixed=False, budget=0, host_tokens=None)
+    alone = replace(alone, interleave=config.prefill_interleave or config.interleave)
     return replace(alone, dcp_size=config.prefill_dcp, size=size, context_len=0, need_sort=True)
 
 

@@ -15,10 +15,11 @@ from typing import Any
 import torch
 from dcp_kernels.reference import read_index_k
 
-from dcplab.engine import backend, ops
+from dcplab.engine import backend, index_spaces, ops
 from dcplab.engine.backend import LayerStep
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.index_spaces import Layout
 from dcplab.engine.model import CODE
 from dcplab.engine.pools import DeviceAssert
 from dcplab.engine.rank_step import CapacityAlarm, RankStep
@@ -79,7 +80,8 @@ class _Counted(RankStep):
         positions = self._selected(super().select_paged())
         requests = self.batch.req_pool_indices[self.batch.req_of_token][:, None]
         locs = self.shared.req_to_token[requests, positions.long().clamp(min=0)]
-        self.count("due", int(((positions >= 0) & (self.replicated | (locs % self.dcp_size == self.rank))).sum()))
+        owned = index_spaces.owner_rank(locs, *self.shared.config.layout) == self.rank
+        self.count("due", int(((positions >= 0) & (self.replicated | owned)).sum()))
         return positions
 
     def select_ragged(self) -> torch.Tensor:
@@ -119,8 +121,9 @@ def _lost(rank: RankStep) -> dict[str, int]:
     """Count this step's tokens that are missing in the rank's pools: c-KV at the row of its owner (the draft's at the loc),
     index keys at the loc."""
     model, activations, locs, arena = rank.shared.model, rank.worker.activations, rank.batch.out_cache_loc, rank.worker.arena
-    mine = torch.ones_like(locs, dtype=torch.bool) if rank.replicated else locs % rank.dcp_size == rank.rank
-    rows = arena.view(rank.ckv)[locs[mine] if rank.replicated else locs[mine] // rank.dcp_size]
+    layout = Layout() if rank.replicated else rank.shared.config.layout
+    mine = index_spaces.owner_rank(locs, *layout) == (0 if rank.replicated else rank.rank)
+    rows = arena.view(rank.ckv)[index_spaces.local_row(locs[mine], *layout)]
     keys, scales = model.index_keys(activations, rank.layer)
     there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.page_size)
     other = (there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)

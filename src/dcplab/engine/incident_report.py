@@ -15,8 +15,9 @@ TITLES = {"fresh": "Fresh server", "long": "Two long requests", "again": "The sa
 
 def server(config: ServerConfig) -> str:
     """Describe a server's sizes in one line."""
+    turn = f"I={config.interleave}, " if config.interleave > 1 else ""
     return (
-        f"D={config.dcp_size}, P={config.page_size}, C={config.size} rows a rank, {config.layers} DSA layers, "
+        f"D={config.dcp_size}, {turn}P={config.page_size}, C={config.size} rows a rank, {config.layers} DSA layers, "
         f"top-k {config.topk}, c-KV rows of 512 {str(config.dtype).removeprefix('torch.')}"
     )
 

@@ -63,4 +63,4 @@ def resume(engine: Engine, request: Request) -> None:
 
 
 def _locs(engine: Engine, pages: Sequence[int], count: int) -> torch.Tensor:
-    return tag(engine.allocator.locs(pages, 0, count).to(engine.device), Space.LOC)
+    return tag(engine.allocator.locs(pages, 0, count).to(engine.device), Space.LOC, layout=engine.config.layout)

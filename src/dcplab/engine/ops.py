@@ -92,8 +92,14 @@ def _pick(name: str, at: Tensor) -> Callable[..., Any]:
     return _CPU.get(name) or _reference(name)
 
 
-def write_ckv(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
-    _pick("write_ckv", kv)(kv, src, locs, dcp_rank, dcp_size)
+def _turns(interleave: int) -> tuple[int, ...]:
+    """Return the last argument of an operation that deals locs to ranks. With one a turn it is left out, so that a function
+    which knows no other can stand in (`using`)."""
+    return () if interleave == 1 else (interleave,)
+
+
+def write_ckv(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1, interleave: int = 1) -> None:
+    _pick("write_ckv", kv)(kv, src, locs, dcp_rank, dcp_size, *_turns(interleave))
 
 
 def write_index_k(buf: Tensor, keys: Tensor, scales: Tensor, locs: Tensor, page_size: int) -> None:
@@ -129,8 +135,8 @@ def topk_to_ragged(topk_pos: Tensor, req_of_token: Tensor, cu_seqlens_k: Tensor)
     return _pick("topk_to_ragged", topk_pos)(topk_pos, req_of_token, cu_seqlens_k)
 
 
-def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int) -> tuple[Tensor, Tensor]:
-    return _pick("localize_topk", topk_locs)(topk_locs, dcp_rank, dcp_size)
+def localize_topk(topk_locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1) -> tuple[Tensor, Tensor]:
+    return _pick("localize_topk", topk_locs)(topk_locs, dcp_rank, dcp_size, *_turns(interleave))
 
 
 def merge_lse(outs: Tensor, lses: Tensor) -> tuple[Tensor, Tensor]:
@@ -146,16 +152,21 @@ def assemble_ragged(
     extend_lens: Tensor,
     dcp_size: int,
     total: int,
+    interleave: int = 1,
 ) -> Tensor:
-    return _pick("assemble_ragged", shards)(shards, extend, prefix_lens, starts, extend_lens, dcp_size, total)
+    given = (shards, extend, prefix_lens, starts, extend_lens, dcp_size, total)
+    return _pick("assemble_ragged", shards)(*given, *_turns(interleave))
 
 
-def interleave_shards(shards: Tensor, prefix_lens: Tensor, starts: Tensor, dcp_size: int, total: int) -> Tensor:
+def interleave_shards(
+    shards: Tensor, prefix_lens: Tensor, starts: Tensor, dcp_size: int, total: int, interleave: int = 1
+) -> Tensor:
     """Put gathered shards ``[D, rows, V]`` into position order ``[total, V]``: a workspace without new tokens."""
     if "interleave_shards" in _given:
-        return _given["interleave_shards"](shards, prefix_lens, starts, dcp_size, total)
+        return _given["interleave_shards"](shards, prefix_lens, starts, dcp_size, total, *_turns(interleave))
     nothing = torch.zeros_like(prefix_lens)
-    return assemble_ragged(shards, shards.new_empty(0, shards.shape[2]), prefix_lens, starts, nothing, dcp_size, total)
+    new = shards.new_empty(0, shards.shape[2])
+    return assemble_ragged(shards, new, prefix_lens, starts, nothing, dcp_size, total, interleave)
 
 
 def join_ragged(prefix: Tensor, extend: Tensor, prefix_lens: Tensor, extend_lens: Tensor, total: int) -> Tensor:
@@ -166,9 +177,9 @@ def join_ragged(prefix: Tensor, extend: Tensor, prefix_lens: Tensor, extend_lens
     return assemble_ragged(prefix[None], extend, prefix_lens, torch.zeros_like(prefix_lens), extend_lens, 1, total)
 
 
-def localize(locs: Tensor, dcp_rank: int, dcp_size: int) -> Tensor:
+def localize(locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1) -> Tensor:
     """Map locs of any shape to this rank's rows, or to -1, each in its place: what a reader needs that keeps the order."""
-    return _given.get("localize", index_spaces.localize)(locs, dcp_rank, dcp_size)
+    return _given.get("localize", index_spaces.localize)(locs, dcp_rank, dcp_size, *_turns(interleave))
 
 
 def gather_rows(pool: Tensor, rows: Tensor) -> Tensor:

@@ -32,6 +32,9 @@ class EngineOptions:
     topk: int | None = None
     chunk: int | None = None
     need_sort: bool = False
+    interleave: int = 1
+    host_tokens: int | None = None
+    prefill_dcp: int = 0
     threads: int = 1  # of torch on a CPU: more of them wait for each other on a busy machine
     processes: int | None = None
 
@@ -84,6 +87,9 @@ def config(options: EngineOptions) -> ServerConfig:
         topk=topk,
         chunk=options.chunk or (4096 if gpu else 256),
         need_sort=options.need_sort,
+        interleave=options.interleave,
+        host_tokens=options.host_tokens,
+        prefill_dcp=options.prefill_dcp,
     )
     built.check()
     return built

@@ -1,8 +1,8 @@
 """A rank's pools as the rest of the server sees them: what is stored where, and how a request's share is saved and put back.
 
-A pool knows the *DCP span* of its ids: D where it is sharded (a rank holds every D-th loc, at ``loc // D``), 1 where it is
-replicated or its ids are rows already. Stands for SGLang's ``MLATokenToKVPool``, ``IndexKeyCache`` and ``HybridLinearKVPool``,
-and for the retraction fix #39487 (``_write_loc_dcp_span``).
+A pool knows the *DCP span* of its ids: D where it is sharded (a rank holds one of D turns, at `index_spaces.local_row`), 1
+where it is replicated or its ids are rows already. Stands for SGLang's ``MLATokenToKVPool``, ``IndexKeyCache`` and
+``HybridLinearKVPool``, and for the retraction fix #39487 (``_write_loc_dcp_span``).
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class CkvPool:
     dcp_span: int
     dcp_size: int
     defects: frozenset[str] = frozenset()
+    interleave: int = 1
 
     @property
     def dcp_localized_writes(self) -> bool:
@@ -57,9 +58,12 @@ class CkvPool:
         if dcp_span == 1 or ("retract" in self.defects and self.dcp_localized_writes):
             return locs
         if "retract_stride" in self.defects:
-            return tag(public_cases.strided_chunks(locs, self.rank, dcp_span), Space.ROW, self.rank)
-        rows = index_spaces.localize(locs, self.rank, dcp_span)
-        return tag(rows[rows >= 0], Space.ROW, self.rank)
+            return self._rows(public_cases.strided_chunks(locs, self.rank, dcp_span))
+        rows = index_spaces.localize(locs, self.rank, dcp_span, self.interleave)
+        return self._rows(rows[rows >= 0])
+
+    def _rows(self, rows: torch.Tensor) -> torch.Tensor:
+        return tag(rows, Space.ROW, self.rank, self.watcher.layout)
 
     def backup(self, locs: torch.Tensor) -> torch.Tensor:
         """Copy to the host what this rank holds of ``locs``; see `host.to_host`."""
@@ -79,7 +83,7 @@ class CkvPool:
     def scatter(self, rows: torch.Tensor, values: torch.Tensor, op: str) -> None:
         """Write ``values [n, V]`` to ``rows [n]``."""
         are_locs = space_of(rows) is Space.LOC or not self.dcp_localized_writes
-        tagged = rows if are_locs else index_spaces.globalize(rows, self.rank, self.dcp_span)
+        tagged = rows if are_locs else index_spaces.globalize(rows, self.rank, self.dcp_span, self.interleave)
         ops.scatter_rows(self.arena.view(self.name), values, self._checked(rows, op, True, tagged))
 
     def _checked(self, rows: torch.Tensor, op: str, write: bool, locs: torch.Tensor | None) -> torch.Tensor:
@@ -192,7 +196,7 @@ def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, defec
     """Build the pools of one rank over its arena: the target's layers, and the draft's behind them where there is one."""
 
     def ckv_pool(name: str, dcp_span: int) -> CkvPool:
-        return CkvPool(name, arena, watcher, rank, dcp_span, config.dcp_size, defects)
+        return CkvPool(name, arena, watcher, rank, dcp_span, config.dcp_size, defects, config.interleave)
 
     ckv = [ckv_pool(f"ckv.{i}", config.dcp_size) for i in range(config.layers)]
     index_k = [IndexKCache(f"index_k.{i}", arena, watcher, rank, config.page_size) for i in range(config.layers)]

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import torch
 
+from dcplab.engine import index_spaces
+
 LOG2_E = 1.4426950408889634
 PLUS_INF = float("inf")
 
@@ -43,11 +45,11 @@ def cut_pages(pages: Sequence[int], cut: int, width: int) -> list[int]:
     return [*pages[: -(-cut // width)], *pages[cut // width :]]
 
 
-def divided_again(rows: torch.Tensor, rank: int, dcp_size: int) -> tuple[torch.Tensor, torch.Tensor]:
+def divided_again(rows: torch.Tensor, rank: int, dcp_size: int, interleave: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
     """Take rows ``[n]`` for locs, as who receives them does: the places of those that ``rank`` keeps, and what it makes of
     them."""
-    kept = (rows % dcp_size == rank).nonzero().flatten()
-    return kept, rows[kept] // dcp_size
+    kept = (index_spaces.owner_rank(rows, dcp_size, interleave) == rank).nonzero().flatten()
+    return kept, index_spaces.local_row(rows[kept], dcp_size, interleave)
 
 
 def half_page_locs(page_table: torch.Tensor, page_size: int) -> torch.Tensor:
@@ -60,9 +62,9 @@ def half_page_locs(page_table: torch.Tensor, page_size: int) -> torch.Tensor:
     return torch.where((column < page_table.shape[1]) & (pages >= 0), pages * half + position % half, -1)
 
 
-def owned(locs: torch.Tensor, rank: int, dcp_size: int) -> torch.Tensor:
+def owned(locs: torch.Tensor, rank: int, dcp_size: int, interleave: int = 1) -> torch.Tensor:
     """Keep of selected locs ``[T, topk]`` those that ``rank`` owns, in front and still locs, -1 behind."""
-    mine = (locs >= 0) & (locs % dcp_size == rank)
+    mine = (locs >= 0) & (index_spaces.owner_rank(locs, dcp_size, interleave) == rank)
     order = mine.to(torch.int8).argsort(dim=1, descending=True, stable=True)
     return torch.where(mine, locs, -1).gather(1, order)
 

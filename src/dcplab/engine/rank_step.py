@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import ops, public_cases
+from dcplab.engine import index_spaces, ops, public_cases
 from dcplab.engine.configurator import WIDTH, flattened_bound, write_bound
 from dcplab.engine.forward_batch import ForwardBatch
 from dcplab.engine.model import SM_SCALE
@@ -47,6 +47,10 @@ class RankStep:
     def dcp_size(self) -> int:
         return self.shared.config.dcp_size
 
+    @property
+    def interleave(self) -> int:
+        return self.shared.config.interleave
+
     def write_ckv(self, locs: torch.Tensor, raw: bool = False) -> None:
         """Store this step's c-KV. ``locs [T]``: of the step's tokens. The kernel keeps this rank's locs and divides; ``raw``
         (the norope kernel as it was) takes them for rows, on every rank."""
@@ -60,7 +64,7 @@ class RankStep:
         s.watcher.expect(locs, Space.LOC, f"write_ckv on {self.ckv}", "the kernel keeps the locs of its rank and divides them")
         if s.watcher.on:
             s.watcher.use(self.worker.arena, self.rank, self.ckv, self._localize(locs), "write_ckv", True, locs)
-        ops.write_ckv(self._pool(self.ckv, True), source, locs, self.rank, self.dcp_size)
+        ops.write_ckv(self._pool(self.ckv, True), source, locs, self.rank, self.dcp_size, self.interleave)
 
     def check_write(self, locs: torch.Tensor) -> None:
         """Check the bound before the write (SGLang's ``maybe_detect_oob``): locs against the largest legal loc. Watched servers
@@ -100,7 +104,7 @@ class RankStep:
                 torch.arange(b.page_table.shape[1], device=lens.device) * page < lens[:, None], b.page_table, -1
             )
             last = torch.where(pages >= 0, pages * page + page - 1, -1)
-            s.watcher.use(self.worker.arena, self.rank, self.index_k, tag(last, Space.LOC), "indexer_logits_paged", False)
+            s.watcher.use(self.worker.arena, self.rank, self.index_k, self._locs(last), "indexer_logits_paged", False)
         buf = self._pool(self.index_k, False)
         table, lens = s.once("page table", 0, b, lambda: (b.page_table.to(torch.int32), (b.positions + 1).to(torch.int32)))
         if self.index_k not in s.watcher.trusted:
@@ -112,7 +116,7 @@ class RankStep:
         """Select as `select_paged` does, by a reader whose pages are half as long as those that the table counts."""
         s, b, page = self.shared, self.batch, self.shared.config.page_size
         s.watcher.expect(b.page_table, Space.INDEX_K_PAGE, f"indexer_logits_paged on {self.index_k}", of=page // 2)
-        locs = tag(public_cases.half_page_locs(b.page_table, page), Space.LOC)
+        locs = self._locs(public_cases.half_page_locs(b.page_table, page))
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, locs, "indexer_logits_paged", False)
         keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe.reshape(-1), page)
         ks = (torch.arange(len(locs), device=locs.device) * locs.shape[1]).to(torch.int32)
@@ -155,7 +159,7 @@ class RankStep:
         b = self.batch
         self.shared.watcher.expect(positions, Space.POSITION, "topk_to_paged")
         per_token = self.shared.once("req_pool_indices per token", 0, b, lambda: b.req_pool_indices[b.req_of_token])
-        return tag(ops.topk_to_paged(positions.to(torch.int64), per_token, self.shared.req_to_token), Space.LOC)
+        return self._locs(ops.topk_to_paged(positions.to(torch.int64), per_token, self.shared.req_to_token))
 
     def to_ragged(self, positions: torch.Tensor) -> torch.Tensor:
         """Map selected positions to ragged indices of the workspace, -1 stays: the RAGGED transform."""
@@ -168,8 +172,8 @@ class RankStep:
         """Map selected locs ``[T, topk]`` to this rank's rows, owned ones in front, and count those ``[T]``; both int32."""
         self.shared.watcher.expect(locs, Space.LOC, "localize_topk", "what is a row already would be divided twice")
         rank = (self.rank + 1) % self.dcp_size if self.shared.has("ranks_rotated") else self.rank
-        rows, counts = ops.localize_topk(locs, rank, self.dcp_size)
-        return tag(rows, Space.ROW, rank), counts
+        rows, counts = ops.localize_topk(locs, rank, self.dcp_size, self.interleave)
+        return tag(rows, Space.ROW, rank, self.shared.watcher.layout), counts
 
     def as_rows(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the locs unchanged, all of them counted: the rows of a reader that does not localize."""
@@ -199,7 +203,9 @@ class RankStep:
         """Hold rows ``[T, topk]``, the first ``counts`` of each, against the locs of each query's request."""
         b, column = self.batch, torch.arange(rows.shape[1], device=rows.device)
         used = (rows >= 0) & (column < counts[:, None])
-        locs = (rows.to(torch.int64) if self.replicated else rows.to(torch.int64) * self.dcp_size + self.rank).contiguous()
+        locs = rows.to(torch.int64).contiguous()
+        if not self.replicated:
+            locs = index_spaces.loc_of(locs, self.rank, self.dcp_size, self.interleave)
         longest = int(b.seq_lens.max())
         held = self.shared.req_to_token[b.req_pool_indices[b.req_of_token], :longest]
         held = torch.where(torch.arange(longest, device=rows.device) <= b.positions[:, None], held, -1).sort(1).values
@@ -211,19 +217,19 @@ class RankStep:
             raise TagError(f"sparse_mla_decode on {self.ckv}", int(rows[foreign][0]), space, why)
 
     def read_prefix(self) -> torch.Tensor:
-        """Read this rank's share of every prefix, request by request, padded to ``ceil(len / D)`` rows each: ``[rows,
+        """Read this rank's share of every prefix, request by request, padded to as many rows as rank 0 has of it: ``[rows,
         512]``."""
         s = self.shared
         req, at = self.batch.prefix_rows
         if not self.batch.reads:
             return torch.zeros(1, 1, dtype=s.config.dtype, device=at.device).expand(len(at), WIDTH)
-        position = at * self.dcp_size + self.rank
+        position = index_spaces.loc_of(at, self.rank, self.dcp_size, self.interleave)
         there = position < self.batch.prefix_lens[req]
         locs = s.req_to_token[self.batch.req_pool_indices[req], torch.where(there, position, 0)]
-        rows = torch.where(there, self._localize(tag(locs, Space.LOC)), -1)
+        rows = torch.where(there, self._localize(locs), -1)
         if s.has("prefix_stride"):
             rows = public_cases.strided_prefix(self._prefix_locs(), there, self.rank, self.dcp_size)
-        rows = tag(rows, Space.ROW, self.rank)
+        rows = self._rows(rows)
         safe = s.watcher.use(self.worker.arena, self.rank, self.ckv, rows, "read_prefix", False)
         return ops.gather_rows(self._pool(self.ckv, False), safe)
 
@@ -239,10 +245,8 @@ class RankStep:
         b = self.batch
         if not b.reads:
             return
-        ragged = ops.assemble_ragged(
-            shards, self.latent, b.prefix_lens, torch.zeros_like(b.prefix_lens), b.extend_lens, self.dcp_size, b.total_k
-        )
-        self.fill(ragged)
+        given = (shards, self.latent, b.prefix_lens, torch.zeros_like(b.prefix_lens), b.extend_lens)
+        self.fill(ops.assemble_ragged(*given, self.dcp_size, b.total_k, self.interleave))
 
     @property
     def latent(self) -> torch.Tensor:
@@ -297,7 +301,13 @@ class RankStep:
         return self.shared.once("index query", self.layer, code, lambda: self.shared.model.index_query(code, s, self.layer))
 
     def _localize(self, locs: torch.Tensor) -> torch.Tensor:
-        return tag(ops.localize(locs, self.rank, self.dcp_size), Space.ROW, self.rank)
+        return self._rows(ops.localize(locs, self.rank, self.dcp_size, self.interleave))
+
+    def _rows(self, rows: torch.Tensor) -> torch.Tensor:
+        return tag(rows, Space.ROW, self.rank, self.shared.watcher.layout)
+
+    def _locs(self, locs: torch.Tensor) -> torch.Tensor:
+        return tag(locs, Space.LOC, layout=self.shared.watcher.layout)
 
     def _pool(self, name: str, write: bool) -> torch.Tensor:
         arena = self.worker.arena

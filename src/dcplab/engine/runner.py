@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import backend, configurator, pools
+from dcplab.engine import backend, configurator, index_spaces, pools
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.arena import Arena
 from dcplab.engine.backend import LayerStep, Paths
@@ -161,7 +161,7 @@ class Runner:
             forward_mode=mode,
             positions=positions,
             req_of_token=req_of_token,
-            out_cache_loc=tag(out_cache_loc, Space.LOC),
+            out_cache_loc=tag(out_cache_loc, Space.LOC, layout=self.config.layout),
             req_pool_indices=req_pool_indices,
             prefix_lens=prefix_lens,
             extend_lens=extend_lens,
@@ -178,11 +178,11 @@ class Runner:
             return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE, page))
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
-        flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC)
-        shard = -(-lens[1] // self.config.dcp_size)
-        held = torch.repeat_interleave(torch.arange(b), shard)
+        flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC, layout=self.config.layout)
+        shard = index_spaces.held(lens[1], 0, *self.config.layout)  # rank 0 has the most
+        of = torch.repeat_interleave(torch.arange(b), shard)
         first = torch.cumsum(shard, 0) - shard
-        prefix_rows = held.to(self.device), (torch.arange(len(held)) - first[held]).to(self.device)
+        prefix_rows = of.to(self.device), (torch.arange(len(of)) - first[of]).to(self.device)
         return ForwardBatch(**fields, flat=flat_locs, shards=prefix_rows)
 
     def _set_activations(self, model: Model, batch: ForwardBatch, tokens: torch.Tensor, ends: torch.Tensor) -> None:

@@ -88,7 +88,8 @@ class Engine:
         self.device = self.comm.device
         self.tokenizer = tokenizer or Tokenizer()
         counted = strict or "free_mid_page" not in self.defects
-        self.allocator = PagedAllocator(config.size, config.page_size, config.dcp_size, config.need_sort, counted)
+        sizes = (config.size, config.page_size, config.dcp_size)
+        self.allocator = PagedAllocator(*sizes, config.need_sort, counted, config.interleave)
         self.cache = PrefixCache(self.allocator)
         self.req_to_token_pool = ReqToTokenPool(config.max_requests, config.longest, config.width, self.device)
         short = configurator.short(config, self.defects)
@@ -97,7 +98,8 @@ class Engine:
         on, trusted = watch or typed or strict, frozenset[str]()
         if paths is backend.STANDARD:  # what another wiring does with an index is anybody's guess
             trusted = configurator.trusted(config, self.defects)
-        self.watcher = Watcher(config.dcp_size, self.comm.ranks[0], on, typed, strict, neighbours, trusted=trusted)
+        modes = (on, typed, strict, neighbours)
+        self.watcher = Watcher(config.dcp_size, self.comm.ranks[0], *modes, trusted=trusted, interleave=config.interleave)
         self.metrics = Metrics()
         given = (self.watcher, self.allocator, self.req_to_token_pool.req_to_token, self.tokenizer.words, self.metrics, capture)
         self.runner = Runner(config, self.defects, self.comm, *given)

@@ -6,7 +6,8 @@ used. A tag is an attribute of the Python object, so arithmetic on a tagged tens
 stated. The engine tags always, at no cost; what a mismatch does is the watcher's choice (`watcher.py`): raise, note, or ignore.
 
 Two spaces are families: rows are those *of* a rank, page ids are those *of* a page size. Such a tag says which, and another
-one's is an error too.
+one's is an error too. Locs and rows are moreover of a *layout*, so many ranks that take so many locs a turn: the same number is
+another slot on a node where they take more.
 
 A tag is a statement, and a statement can be wrong: whoever writes ``tag(positions, Space.ROW)`` by hand is believed. Where the
 request is known, at attention, a typed server therefore holds the values against the request table (`RankStep.attend`).
@@ -18,7 +19,9 @@ from enum import Enum
 
 import torch
 
-_TAG, _OF = "space", "space_of_which"  # the attributes of a tensor that hold it
+from dcplab.engine.index_spaces import Layout
+
+_TAG, _OF, _LAYOUT = "space", "space_of_which", "space_layout"  # the attributes of a tensor that hold it
 
 
 class Space(Enum):
@@ -40,7 +43,8 @@ class Space(Enum):
 
 class SpaceError(TypeError):
     """An index of one space was used in another. ``given`` and ``needed`` are the two spaces, ``where`` the place of use;
-    ``of`` the given and the needed rank or page size, where the space is the same."""
+    ``of`` the given and the needed rank or page size, where the space is the same; ``layouts`` the given and the needed layout,
+    where those are what differs."""
 
     def __init__(
         self,
@@ -49,10 +53,11 @@ class SpaceError(TypeError):
         where: str,
         why: str = "",
         of: tuple[int | None, int | None] = (None, None),
+        layouts: tuple[Layout | None, Layout | None] = (None, None),
     ):
-        self.given, self.needed, self.where, self.of = given, needed, where, of
-        came = "an index of no stated space" if given is None else _of(given, of[0])
-        super().__init__(f"{where} takes {_of(needed, of[1])} and was given {came}{': ' + why if why else ''}.")
+        self.given, self.needed, self.where, self.of, self.layouts = given, needed, where, of, layouts
+        came = "an index of no stated space" if given is None else _of(given, of[0], layouts[0])
+        super().__init__(f"{where} takes {_of(needed, of[1], layouts[1])} and was given {came}{': ' + why if why else ''}.")
 
 
 class ExtentError(SpaceError):
@@ -73,20 +78,23 @@ class TagError(SpaceError):
         TypeError.__init__(self, f"{where} was given {index}, tagged {space.an}: {why}.")
 
 
-def _of(space: Space, which: int | None) -> str:
-    """Name the space with its article, and the rank or page size that it is of."""
-    return space.an if which is None else f"{space.an} of {_FAMILY.get(space, '{}').format(which)}"
+def _of(space: Space, which: int | None, layout: Layout | None = None) -> str:
+    """Name the space with its article, the rank or page size that it is of, and the layout."""
+    of = [_FAMILY.get(space, "{}").format(which)] if which is not None else []
+    of += [str(layout)] if layout is not None else []
+    return " of ".join([space.an, *of])
 
 
 _FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots"}
 
 
-def tag(index: torch.Tensor, space: Space, of: int | None = None) -> torch.Tensor:
-    """State the space of ``index``, and the rank or page size that it is ``of``; returns a tensor over the same memory, so that
-    other names for it keep their own tag."""
+def tag(index: torch.Tensor, space: Space, of: int | None = None, layout: Layout | None = None) -> torch.Tensor:
+    """State the space of ``index``, the rank or page size that it is ``of``, and of locs and rows the ``layout``; returns a
+    tensor over the same memory, so that other names for it keep their own tag."""
     out = index.view(index.shape)
     setattr(out, _TAG, space)
     setattr(out, _OF, of)
+    setattr(out, _LAYOUT, layout)
     return out
 
 
@@ -99,3 +107,14 @@ def of_which(index: torch.Tensor) -> int | None:
     """Return the rank whose rows ``index`` holds, or the page size that its page ids count in, or None where that was not
     stated."""
     return getattr(index, _OF, None)
+
+
+def layout_of(index: torch.Tensor) -> Layout | None:
+    """Return the layout whose loc or row ``index`` is, or None where that was not stated."""
+    return getattr(index, _LAYOUT, None)
+
+
+def retag(index: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """State of ``index`` what was stated of ``like``."""
+    space = space_of(like)
+    return index if space is None else tag(index, space, of_which(like), layout_of(like))

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from dcplab.engine import index_spaces, public_cases
+from dcplab.engine.index_spaces import Layout
 from dcplab.engine.pools import CkvPool, HybridPool
 from dcplab.engine.request import Request
-from dcplab.engine.space_tags import Space, tag
+from dcplab.engine.space_tags import Space, layout_of, retag, tag
 
 if TYPE_CHECKING:
     from dcplab.engine.scheduler import Engine
@@ -35,22 +36,31 @@ class Piece:
     dst_rows: torch.Tensor
 
 
-def relayout(src_locs: torch.Tensor, src_dcp: int, dst_locs: torch.Tensor, dst_dcp: int) -> list[Piece]:
+def relayout(
+    src_locs: torch.Tensor,
+    src_dcp: int,
+    dst_locs: torch.Tensor,
+    dst_dcp: int,
+    src_interleave: int = 1,
+    dst_interleave: int = 1,
+) -> list[Piece]:
     """List the pieces that move, sender by sender, from the locs ``[n]`` of the same positions on two nodes with D and D'
-    ranks.
+    ranks, which take so many locs a turn.
 
     No piece is empty. The runs may begin anywhere. ValueError if they differ in length.
     """
     if src_locs.shape != dst_locs.shape:
         raise ValueError(f"{src_locs.numel()} locs are sent and {dst_locs.numel()} receive.")
+    src_layout, dst_layout = Layout.of(src_dcp, src_interleave), Layout.of(dst_dcp, dst_interleave)
     pieces = []
     for src_rank in range(src_dcp):
-        src_rows = index_spaces.localize(src_locs, src_rank, src_dcp)
+        src_rows = index_spaces.localize(src_locs, src_rank, src_dcp, src_interleave)
         for dst_rank in range(dst_dcp):
-            dst_rows = index_spaces.localize(dst_locs, dst_rank, dst_dcp)
+            dst_rows = index_spaces.localize(dst_locs, dst_rank, dst_dcp, dst_interleave)
             both = (src_rows >= 0) & (dst_rows >= 0)
             if bool(both.any()):
-                src, dst = tag(src_rows[both], Space.ROW, src_rank), tag(dst_rows[both], Space.ROW, dst_rank)
+                src = tag(src_rows[both], Space.ROW, src_rank, src_layout)
+                dst = tag(dst_rows[both], Space.ROW, dst_rank, dst_layout)
                 pieces.append(Piece(src_rank, src, dst_rank, dst))
     return pieces
 
@@ -77,9 +87,9 @@ def move(sender: End, receiver: End, defects: frozenset[str] = frozenset()) -> N
     """Copy all that a request has stored at the sender's locs to the receiver's. The sender hosts all of its ranks."""
     (src, src_locs, src_idx), (dst, dst_locs, dst_idx) = sender, receiver
     device = dst[0].state.device
-    src_locs, dst_locs = (tag(locs.to(device), Space.LOC) for locs in (src_locs, dst_locs))
-    spans = src[0].ckv[0].dcp_span, dst[0].ckv[0].dcp_span
-    pieces = relayout(src_locs, spans[0], dst_locs, spans[1])
+    src_locs, dst_locs = (tag(locs.to(device), Space.LOC, layout=layout_of(locs)) for locs in (src_locs, dst_locs))
+    a, b = src[0].ckv[0], dst[0].ckv[0]
+    pieces = relayout(src_locs, a.dcp_span, dst_locs, b.dcp_span, a.interleave, b.interleave)
     for layer in range(len(src[0].ckv)):
         for pool in dst:
             to = pool.ckv[layer]
@@ -102,15 +112,14 @@ def _send(src: CkvPool, piece: Piece, to: CkvPool, twice: bool) -> None:
     values, rows = src.gather(piece.src_rows, "send_ckv"), piece.dst_rows
     if twice:
         to.watcher.expect(rows, Space.LOC, f"receive_ckv on {to.name}", "what is a row already would be divided twice")
-        kept, again = public_cases.divided_again(rows, to.rank, to.dcp_span)
-        values, rows = values[kept], tag(again, Space.ROW, to.rank)
+        kept, again = public_cases.divided_again(rows, to.rank, to.dcp_span, to.interleave)
+        values, rows = values[kept], tag(again, Space.ROW, to.rank, to.watcher.layout)
     to.scatter(rows, values, "receive_ckv")
 
 
 def _raw(src: Sequence[CkvPool], src_locs: torch.Tensor, to: CkvPool, dst_locs: torch.Tensor) -> None:
     for pool in src:
-        rows = index_spaces.localize(src_locs, pool.rank, pool.dcp_span)
+        rows = index_spaces.localize(src_locs, pool.rank, pool.dcp_span, pool.interleave)
         here = rows >= 0
-        to.scatter(
-            tag(dst_locs[here], Space.LOC), pool.gather(tag(rows[here], Space.ROW, pool.rank), "send_ckv"), "receive_ckv"
-        )
+        values = pool.gather(tag(rows[here], Space.ROW, pool.rank, pool.watcher.layout), "send_ckv")
+        to.scatter(retag(dst_locs[here], dst_locs), values, "receive_ckv")

@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 import torch
 
 from dcplab.engine.arena import Arena, Buffer
-from dcplab.engine.space_tags import Space, SpaceError, of_which, space_of, tag
+from dcplab.engine.index_spaces import Layout
+from dcplab.engine.space_tags import Space, SpaceError, layout_of, of_which, retag, space_of
 
 KEPT = 2000  # wrong accesses kept singly; further ones only count in the sums
 
@@ -107,6 +108,7 @@ class Watcher:
     step: int = 0
     phase: str = "start"
     trusted: frozenset[str] = frozenset()
+    interleave: int = 1
     tap: Callable[..., Any] | None = None  # told of every access before it is judged: (rank, buffer, index, op, write, locs)
     first_misuse: Access | None = None
     first_outside: Access | None = None
@@ -119,9 +121,14 @@ class Watcher:
     _holds: dict[tuple[int, str], torch.Tensor] = field(default_factory=dict)
     _faults: dict[int, torch.Tensor] = field(default_factory=dict)
 
+    @property
+    def layout(self) -> Layout:
+        """How this server deals locs to its ranks."""
+        return Layout.of(self.dcp_size, self.interleave)
+
     def expect(self, index: torch.Tensor, needed: Space, where: str, why: str = "", of: int | None = None) -> None:
         """Raise SpaceError in typed mode unless ``index`` is tagged as being in ``needed``, and, where its tag says so, ``of``
-        this rank or page size. With D=1 locs and rows are the same."""
+        this rank or page size and of this server's layout. With D=1 locs and rows are the same."""
         if not self.typed:
             return
         given, which = space_of(index), of_which(index)
@@ -129,6 +136,9 @@ class Watcher:
             raise SpaceError(given, needed, where, why)
         if of is not None and which is not None and which != of:
             raise SpaceError(given, needed, where, why, (which, of))
+        layouts = layout_of(index), self.layout
+        if layouts[0] is not None and layouts[0] != layouts[1]:
+            raise SpaceError(given, needed, where, "the same number is another token's there", (which, of), layouts)
 
     def use(
         self, arena: Arena, rank: int, name: str, index: torch.Tensor, op: str, write: bool, locs: torch.Tensor | None = None
@@ -149,8 +159,7 @@ class Watcher:
         lost = index >= limit
         if write or self.neighbours:
             self._fault(rank, index.device).add_(lost.sum())
-        out = torch.where(lost, -1, index)
-        return tag(out, space, of_which(index)) if (space := space_of(index)) else out
+        return retag(torch.where(lost, -1, index), index)
 
     def faults(self, rank: int, device: torch.device) -> torch.Tensor:
         """Return the number of this rank's indices beyond the arena so far: an int64 tensor of one element on ``device``."""
