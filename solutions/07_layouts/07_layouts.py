@@ -18,7 +18,10 @@
 # need** lab 01's 1a to 1d, lab 04's 4a and lab 06's 6e.
 
 # %%
+import torch
+
 from dcplab import lab, viz
+from dcplab.demos import layouts
 
 lab.start("07")
 
@@ -31,7 +34,7 @@ lab.recall("07")
 # %% [markdown]
 # ## 7a · I at a time
 #
-# *100 points, 8 minutes.*
+# *50 points, 8 minutes.*
 #
 # Cut the locs into runs of I and deal the *runs*. A rank keeps its runs one behind the other, so its rows have no holes.
 #
@@ -85,7 +88,316 @@ lab.check("7a")
 # </details>
 
 # %% [markdown]
+# ## 7b · Back to the loc
+#
+# *10 points, 6 minutes.*
+#
+# A monitor, a transfer and a bug report all ask the other way: rank 1 has something in row 2, whose is it? At D = 4, I = 2
+# row 2 is the first of rank 1's second run. One turn of 8 locs came before, and in this turn rank 0's two: loc 10.
+#
+# -1 means *not here*, and stays -1. It must be asked for: on the last rank the arithmetic gives -1 by itself, and a test on
+# that rank sees nothing.
+
+# %%
+lab.predict("7b")
+
+# %%
+viz.question("7b")
+
+# %% [markdown]
+# Write `loc_of_row`. About 2 lines.
+
+
+# %% part="7b" role="answer"
+def loc_of_row(row, dcp_rank, dcp_size, interleave):
+    """The loc that lies in each row of rank dcp_rank: 7a the other way.
+
+    row: integer tensor of any shape, rows of this rank; -1 means not here.
+    dcp_rank, dcp_size, interleave: ints.
+    Returns a new tensor of row's shape and dtype; -1 stays -1.
+    """
+    ### BEGIN SOLUTION
+    turn, place = row // interleave, row % interleave
+    return torch.where(row >= 0, (turn * dcp_size + dcp_rank) * interleave + place, -1)
+    ### END SOLUTION
+
+
+# %% part="7b" role="check"
+lab.check("7b")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# `loc_of_row(torch.tensor([2, 0, -1]), 1, 4, 2)` is `tensor([10, 2, -1])`.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("7b")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That somebody wrote to that row. Every row has a loc, an empty one too.
+# </details>
+
+# %% [markdown]
+# ## 7c · Who holds how much
+#
+# *15 points, 9 minutes.*
+#
+# Each rank's attention kernel gets the number of keys that *this rank* has. Too small by one, and the newest token is not
+# seen, whose own key weighs most; too large by one, and a row is read that nobody wrote. vLLM works these numbers out in
+# `get_dcp_local_seq_lens`, with I as an argument.
+#
+# A request begins with rank 0's run, at a loc that is a multiple of I * D. Then full turns give each rank I tokens, and the
+# last turn is uneven. With 8 ranks, a thousand requests of 1 to 4,000 tokens:
+
+# %%
+layouts.uneven()
+
+# %% [markdown]
+# All ranks wait for the longest. At I = 1 that is at most one token more than the shortest; at I = 512 a request of up to 512
+# tokens lies on one rank, and seven of eight have nothing to do. What a long run buys is copies: a page that one rank holds
+# whole is one piece of memory.
+
+# %%
+lab.predict("7c")
+
+# %%
+viz.question("7c")
+
+# %% [markdown]
+# Write `local_lengths`. About 4 lines.
+
+
+# %% part="7c" role="answer"
+def local_lengths(seq_lens, dcp_size, interleave):
+    """How many tokens of each request lie on each rank.
+
+    seq_lens: 1-D integer tensor, tokens of B requests, 0 too; each request begins at a
+    loc that is a multiple of interleave * dcp_size.
+    dcp_size, interleave: ints.
+    Returns a new tensor [B, dcp_size] of the dtype of seq_lens.
+    """
+    ### BEGIN SOLUTION
+    full, rest = seq_lens[:, None] // (interleave * dcp_size), seq_lens[:, None] % (interleave * dcp_size)
+    starts = torch.arange(dcp_size, dtype=seq_lens.dtype, device=seq_lens.device) * interleave
+    return full * interleave + (rest - starts).clamp(0, interleave)
+    ### END SOLUTION
+
+
+# %% part="7c" role="check"
+lab.check("7c")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# `local_lengths(torch.tensor([300, 3]), 4, 64)` is `tensor([[108, 64, 64, 64], [3, 0, 0, 0]])`. Each line adds up to the
+# length.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("7c")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That the kernel asks each rank for its own keys only. With several queries a step, as a draft's verification has, each one
+# sees a token more than the last, and at I > 1 that token is not on the next rank. vLLM refuses speculation with I > 1 for
+# backends that have not said that they can (`supports_mtp_with_cp_non_trivial_interleave_size`).
+# </details>
+
+# %% [markdown]
+# ## 7d · Two block sizes
+#
+# *15 points, 12 minutes.*
+#
+# vLLM has no `req_to_token`. A request has a line of a **block table**: for each block of B tokens the number of the block that
+# holds them. What this course calls a loc is a **slot** there: `block * B + place`. The *slot mapping* is the list of slots at
+# which a step's tokens are stored.
+#
+# Two sizes of block go by that one name. The **manager** hands out blocks of B tokens, say 128. The **kernel** may read
+# blocks of another size b, say 64, since it was written for that. Then each of the manager's blocks is B / b of the
+# kernel's, next to each other: block 5 is the kernel's 10 and 11. vLLM rewrites the table for the kernel (#24486).
+#
+# | | table of the manager | table of the kernel |
+# |---|---|---|
+# | a request | 5, 9 | 10, 11, 18, 19 |
+# | position 70 is in column | 70 // 128 = 0 | 70 // 64 = 1 |
+# | so at slot | 5 * 128 + 70 = 710 | 11 * 64 + 6 = 710 |
+#
+# A block, a table and a size belong together, and the slot is the same by either. Take the table of one and the size of the
+# other: column 1 of the manager's is block 9, and 9 * 64 + 6 is 582. It is in range. Here are all tokens of a long request:
+
+# %%
+layouts.two_block_sizes()
+
+# %% [markdown]
+# This was in vLLM. A server with `--block-size 128 --cp-kv-cache-interleave-size 128`, whose attention reads blocks of 64,
+# computed *owners* with the wrong one of the two: answers to GSM8K got worse, and nothing failed.
+# [#51031](https://github.com/vllm-project/vllm/pull/51031) says which step is which's: the owner, and the place on its rank,
+# by the manager's block; the slot, last of all, by the kernel's. In another house
+# ([Lvllm #109](https://github.com/guqiong96/Lvllm/issues/109)) a table of whole pages was read in half ones.
+
+# %%
+lab.predict("7d")
+
+# %%
+viz.question("7d")
+
+# %% [markdown]
+# Write both. Padding in a table is -1, and 0 is a block like any other. About 4 and 3 lines.
+
+
+# %% part="7d" role="answer"
+def kernel_block_table(block_table, block_size, kernel_block_size):
+    """The block table that a kernel reads, whose blocks are smaller than the manager's.
+
+    block_table: [reqs, blocks] integer tensor, the manager's block numbers; -1 pads.
+    block_size, kernel_block_size: ints, tokens in a block of each.
+    Returns a new tensor [reqs, blocks * (block_size // kernel_block_size)] of the same
+    dtype. Padding becomes as many times -1.
+    Raises ValueError if block_size is no multiple of kernel_block_size.
+    """
+    ### BEGIN SOLUTION
+    if block_size % kernel_block_size:
+        raise ValueError(f"a block of {block_size} is no whole number of blocks of {kernel_block_size}")
+    each = block_size // kernel_block_size
+    inside = torch.arange(each, dtype=block_table.dtype, device=block_table.device)
+    blocks = block_table[:, :, None]
+    return torch.where(blocks >= 0, blocks * each + inside, -1).flatten(1)
+    ### END SOLUTION
+
+
+def slot_mapping(block_table, req_indices, positions, block_size):
+    """The slot of each token: where in a pool of whole blocks it lies.
+
+    block_table: [reqs, blocks] integer tensor, blocks of block_size tokens; -1 pads.
+    req_indices, positions: 1-D integer tensors of one length: each token's line of the
+    table, and its position in the request, which is within the line.
+    block_size: int, of the blocks in this table.
+    Returns a new 1-D int64 tensor; -1 where the table has padding.
+    """
+    ### BEGIN SOLUTION
+    blocks = block_table[req_indices.long(), positions.long() // block_size].long()
+    return torch.where(blocks >= 0, blocks * block_size + positions % block_size, -1)
+    ### END SOLUTION
+
+
+# %% part="7d" role="check"
+lab.check("7d")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# With `table = torch.tensor([[5, 9], [2, -1]])`, `kernel_block_table(table, 128, 64)` is `tensor([[10, 11, 18, 19], [4, 5, -1,
+# -1]])`, and `slot_mapping(table, torch.tensor([0, 1]), torch.tensor([70, 3]), 128)` is `tensor([710, 259])`, as it is with the
+# kernel's table and 64.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("7d")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That a position is within its line. One that is not reads the next request's blocks, or memory behind the table: vLLM
+# [#54296](https://github.com/vllm-project/vllm/pull/54296). And with D ranks a line of the table has the blocks of *one* rank:
+# the position must be made local first, by 7a, with the manager's size.
+# </details>
+
+# %% [markdown]
+# ## 7g · Five stores, five ids
+#
+# *10 points, 10 minutes.*
+#
+# A server of today has more than one store, and they do not count alike. A token at position 37 of a request that has place 3
+# in the batch's tables, at loc 101, on rank 1 of 4 with I = 1:
+#
+# | store | how it is kept | read by | here |
+# |---|---|---|---|
+# | c-KV | sharded, D and I | this rank's row, or not at all | row 25 |
+# | index-K | replicated | loc | 101 |
+# | pooled keys, one for 4 tokens | replicated | the number of the group of locs | 25 |
+# | sliding window | replicated, its own pool | what a table has for the loc, -1 once the window has passed | ? |
+# | recurrent state | one a request | what a table has for the request | ? |
+#
+# Two of these numbers are 25 and mean different things. GLM-5.3-Flash pools 4 keys to one (`index_kpool`); a window has an
+# allocator of its own, since its pages come back while the request runs; a state belongs to no token at all.
+#
+# The rule of DCP is for the first line only. vLLM applied it to *every* group as soon as there was more than one rank:
+# [#57260](https://github.com/vllm-project/vllm/pull/57260). Of the replicated stores each rank then dropped the tokens of the
+# others, and moved those that it kept. No assert, no shape error. Reviewers found the same in the sizes of an offload
+# ([#54735](https://github.com/vllm-project/vllm/pull/54735)) and of a cache server
+# ([LMCache #4679](https://github.com/LMCache/LMCache/pull/4679)).
+
+# %%
+lab.predict("7g")
+
+# %%
+viz.question("7g")
+
+# %% [markdown]
+# Fill in the table: for each store the id by which this rank reads the token there. About 6 lines.
+
+
+# %% part="7g" role="answer"
+def read_ids(token, server):
+    """The id by which this rank reads one token in each of its stores.
+
+    token: dict of ints: "position" in its request, "loc", "req_pool_idx", the request's
+    place in the tables.
+    server: dict of the ints "dcp_rank", "dcp_size", "interleave" and "kpool", how many
+    tokens' keys are pooled into one; and two lists: "window_slot_of", by loc, -1 if the
+    window has passed; "state_slot_of", by req_pool_idx.
+    Locs of one group of kpool are one request's.
+    Returns a dict of five ints: "ckv", -1 if this rank has not got it, "index_k",
+    "kpool", "window", "state".
+    """
+    ids = dict.fromkeys(("ckv", "index_k", "kpool", "window", "state"))
+    ### BEGIN SOLUTION
+    loc = token["loc"]
+    rank, row = owner_and_row(loc, server["dcp_size"], server["interleave"])
+    ids["ckv"] = row if rank == server["dcp_rank"] else -1
+    ids["index_k"] = loc
+    ids["kpool"] = loc // server["kpool"]
+    ids["window"] = server["window_slot_of"][loc]
+    ids["state"] = server["state_slot_of"][token["req_pool_idx"]]
+    ### END SOLUTION
+    return ids
+
+
+# %% part="7g" role="check"
+lab.check("7g")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# For the token above, with `window_slot_of[101] = 5` and `state_slot_of[3] = 7`: `{"ckv": 25, "index_k": 101, "kpool": 25,
+# "window": 5, "state": 7}`. On rank 0 only "ckv" is another, -1.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("7g")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That a store is large enough. Each has its own largest id, so each has a watermark of its own: lab 02 five times.
+# </details>
+
+# %% [markdown]
 # ## Where you are now
 
 # %%
 lab.progress()
+
+# %% [markdown]
+# **You can now**
+#
+# * take a loc apart by (D, I) and put it together again, and say what I = 1 and I = a page are good for;
+# * say how many tokens of a request each rank holds, and why the last turn makes them uneven;
+# * keep a block, its table and its size together, and name the step at which each of two sizes is used;
+# * list a server's stores and give each one its own ids;
+# * ask the fifth question of this course: *the space is right, the buffer is large enough, it is the right buffer, it is still
+#   the same night. Is it the same layout?*
+#
+# **This did not prove** anything about speed: how long a run should be is measured on a real link, not counted here.
+#
+# That was the last lab. The table at the end of lab 05 says where the lines of labs 01 to 06 stand upstream.

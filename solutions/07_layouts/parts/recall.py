@@ -63,7 +63,9 @@ def _held(draw: Draw) -> Prediction:
 
 def _which_buffer(draw: Draw) -> Prediction:
     start, position = draw.int(5, 30), draw.int(1, 4)
-    text = f"A request begins at {start} in the workspace, top-k picked its position {position}. Which index does attention get?"
+    text = (
+        f"A request begins at {start} in the workspace, top-k picked its position {position}. Which index does attention get?"
+    )
     because = f"RAGGED: cu_seqlens_k[request] + position = {start + position}. It is an index of this buffer and of no other."
     return question(draw, text, start + position, (position, start, f"its loc, {position} + {start} * D"), because)
 
