@@ -235,7 +235,7 @@ layouts.two_block_sizes()
 # computed *owners* with the wrong one of the two: answers to GSM8K got worse, and nothing failed.
 # [#51031](https://github.com/vllm-project/vllm/pull/51031) says which step is which's: the owner, and the place on its rank,
 # by the manager's block; the slot, last of all, by the kernel's. In another house
-# ([Lvllm #109](https://github.com/guqiong96/Lvllm/issues/109)) a table of whole pages was read in half ones.
+# ([Lvllm #109](https://github.com/guqiong96/Lvllm/issues/109)) the slots to be written were computed in half pages.
 
 # %%
 lab.predict("7d")
