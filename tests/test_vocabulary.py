@@ -132,6 +132,7 @@ def test_the_map_has_every_option_of_a_server_and_every_operation_of_a_rank():
         "RankStep.replicated",  # a field with a default: the draft's step
         "RankStep.dcp_size",  # the server's
         "RankStep.interleave",
+        "RankStep.index_k_sharded",
     }
     assert len(operations) > 15 and not (options | operations) - mapped
 

@@ -45,6 +45,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="locs that go to one rank before the next one's turn (default: 1)",
     )
     parser.add_argument(
+        "--indexer",
+        default="replicated",
+        choices=("replicated", "exact", "union"),
+        help="index-K on every rank; or sharded, with an exact top-k or the union of the ranks' (default: replicated)",
+    )
+    parser.add_argument(
         "--host-tokens",
         type=int,
         metavar="N",
@@ -110,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = switches.parse(args.defects)
     engine_options = replace(
         options_of(args),
-        **{name: getattr(args, name) for name in ("need_sort", "interleave", "host_tokens", "prefill_dcp")},
+        **{name: getattr(args, name) for name in ("need_sort", "interleave", "indexer", "host_tokens", "prefill_dcp")},
     )
     level = args.level or scenario.default_level(chosen)
     scenario.check_room(options.config(engine_options), level)  # bad input is refused before any process is started

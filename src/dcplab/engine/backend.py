@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from dcplab.engine import ops, public_cases
+from dcplab.engine import indexer, ops, public_cases
 from dcplab.engine.configurator import WIDTH
 from dcplab.engine.forward_batch import ForwardBatch
 from dcplab.engine.rank_step import RankStep
@@ -55,6 +55,40 @@ class LayerStep:
             return parts[0].new_zeros(1).expand(self.shared.config.dcp_size, *parts[0].shape)
         return self.shared.comm.all_gather(parts)
 
+    def select(self) -> list[torch.Tensor]:
+        """Select the positions that each hosted rank attends to, ``[T, n]`` int32, ascending, -1 behind.
+
+        Replicated index-K: each rank selects the same. Sharded: *exact* gives every rank the whole top-k. *union* gives a rank
+        of decode or verify its own top-k, and of extend, where each attends to whole contexts, all ranks' (n is D times
+        as many).
+        """
+        one = self.batch.forward_mode in ("decode", "verify")
+        if not self.ranks[0].index_k_sharded or not self.batch.reads:
+            return [rank.select_paged() if one else rank.select_ragged() for rank in self.ranks]
+        own = [rank.candidates() for rank in self.ranks]
+        union, topk = self.shared.config.indexer == "union", self.shared.config.topk
+        if union and one and not self.shared.monitoring:
+            return [c.positions for c in own]
+        everyone = indexer.in_order(indexer.join(self.all_gather([indexer.pack(c) for c in own])))
+        whole = tag(indexer.best(everyone, topk), Space.POSITION)
+        if not union:
+            return [whole] * len(self.ranks)
+        if self.shared.monitoring:
+            self._count_more(everyone.positions, whole)
+        joined = tag(everyone.positions, Space.POSITION)
+        return [c.positions for c in own] if one else [joined] * len(self.ranks)
+
+    def _count_more(self, union: torch.Tensor, whole: torch.Tensor) -> None:
+        """Note what a union ``[T, n]`` reads beyond the whole top-k, and for which query first."""
+        seen, b = self.shared.union, self.batch
+        each = (union >= 0).sum(1) - (whole >= 0).sum(1)
+        seen.more, seen.whole = seen.more + int(each.sum()), seen.whole + int((whole >= 0).sum())
+        seen.queries += int((each > 0).sum())
+        if not seen.first and bool((each > 0).any()):
+            t = int((each > 0).nonzero()[0])
+            where = f"step {self.shared.watcher.step} ({b.forward_mode}), layer {self.layer}, position {int(b.positions[t])}"
+            seen.first = f"{where}: {int(each[t])} keys more than the {int((whole[t] >= 0).sum())} of the whole top-k"
+
     def interleave(self, shards: torch.Tensor) -> torch.Tensor:
         """Put gathered shards ``[D, rows, 512]`` into position order, request by request: ``[total_prefix, 512]``."""
         b = self.batch
@@ -86,10 +120,13 @@ class LayerStep:
         self.capture(out, lse)
         return [out] * len(self.ranks)
 
-    def count(self, selected: torch.Tensor, counts: Sequence[torch.Tensor]) -> None:
-        """Tell the monitor how many keys top-k selected ``[T, topk]`` and how many each hosted rank holds ``[T]``."""
+    def count(self, selected: Sequence[torch.Tensor], counts: Sequence[torch.Tensor]) -> None:
+        """Tell the monitor how many keys top-k selected, ``[T, topk]`` a hosted rank, and how many each of them holds ``[T]``.
+        All ranks select the same, unless each selects of its own."""
         if self.shared.monitoring and self.batch.reads:
-            self.shared.monitor.selected += int((selected >= 0).sum())
+            alone = self.ranks[0].index_k_sharded and self.shared.config.indexer == "union"
+            each = [(s >= 0).sum()[None] for s in selected]
+            self.shared.monitor.selected += int(self.all_gather(each).sum() if alone else each[0])
             self.shared.monitor.valid += int(self.all_gather([c.sum()[None] for c in counts]).sum())
 
     def capture(self, out: torch.Tensor, lse: torch.Tensor | None) -> None:
@@ -101,11 +138,11 @@ class LayerStep:
 
 def decode(step: LayerStep) -> list[torch.Tensor]:
     """Write, select by loc, localize, attend to what this rank holds, merge over ranks. Also target verify."""
-    parts, counts = [], []
     for rank in step.ranks:
         rank.write_ckv(step.batch.out_cache_loc, raw=step.raw_write)
         rank.write_index_k(step.batch.out_cache_loc)
-        positions = rank.select_paged()
+    parts, counts, selected = [], [], step.select()
+    for rank, positions in zip(step.ranks, selected, strict=True):
         if step.has("positions_as_rows"):
             rows, count = rank.as_rows(tag(positions, Space.ROW, rank.rank))  # the tag is wrong, and says nothing of it
         else:
@@ -113,7 +150,7 @@ def decode(step: LayerStep) -> list[torch.Tensor]:
             rows, count = rank.as_rows(locs) if step.has("read") else rank.localize(locs)
         parts.append(rank.attend(rows, count))
         counts.append(count)
-    step.count(positions, counts)
+    step.count(selected, counts)
     return step.merge(parts)
 
 
@@ -125,17 +162,16 @@ def extend(step: LayerStep) -> list[torch.Tensor]:
         rank.write_index_k(step.batch.out_cache_loc)
     if step.has("extend"):
         outs = []
-        for rank in step.ranks:
-            rows, counts = rank.as_rows(rank.to_locs(rank.select_ragged()))
+        for rank, positions in zip(step.ranks, step.select(), strict=True):
+            rows, counts = rank.as_rows(rank.to_locs(positions))
             outs.append(rank.attend(rows, counts)[0])
     else:
         step.ranks[0].check_flattened()
         shards = step.all_gather([rank.read_prefix() for rank in step.ranks])
         paged = step.batch.forward_mode == "mixed" and step.has("mixed")
         outs = []
-        for rank in step.ranks:
+        for rank, positions in zip(step.ranks, step.select(), strict=True):
             rank.assemble(shards)
-            positions = rank.select_ragged()
             outs.append(rank.attend_ragged(rank.to_locs(positions) if paged else rank.to_ragged(positions)))
     step.capture(outs[0], None)
     return outs

@@ -21,6 +21,7 @@ from dcplab.errors import CourseError
 INDEX_DIM = 128  # bytes of an index-K key, fp8
 INDEX_BYTES = INDEX_DIM + 4  # and one fp32 scale
 WIDTH = 512  # elements of a c-KV row: GLM-5.3-Flash's, and what the attention kernels are built for
+INDEXERS = ("replicated", "exact", "union")
 STATE = 128  # elements of a request's convolution state
 
 
@@ -36,6 +37,7 @@ class ServerConfig:
     heads: int = 2  # the last is the witness (`model`)
     topk: int = 64
     index_heads: int = 3
+    indexer: str = "replicated"  # or index-K sharded: "exact", "union" (`indexer`)
     witness: bool = True  # False: all heads find
     veto: bool = True  # what a layer found is dropped where its witness is off
     context_len: int = 0  # longest request, in tokens; 0: as long as the pool
@@ -61,6 +63,11 @@ class ServerConfig:
     def layout(self) -> Layout:
         """How locs are dealt to the ranks."""
         return Layout.of(self.dcp_size, self.interleave)
+
+    @property
+    def index_k_sharded(self) -> bool:
+        """Whether a rank holds the index keys of its own tokens alone, by row. On one rank that is all of them."""
+        return self.indexer != "replicated" and self.dcp_size > 1
 
     @property
     def pages(self) -> int:
@@ -89,6 +96,8 @@ class ServerConfig:
                 raise CourseError(f"{name} must be at least 1, not {value}.")
         if self.host_tokens is not None and self.host_tokens < 0:
             raise CourseError(f"A host holds 0 tokens or more, not {self.host_tokens}; None is no bound.")
+        if self.indexer not in INDEXERS:
+            raise CourseError(f"There is no indexer called {self.indexer!r}; there are {', '.join(INDEXERS)}.")
         for name in ("interleave", "prefill_interleave"):
             turn = getattr(self, name)
             if turn < (name == "interleave") or (turn and self.page_size % turn):
@@ -193,14 +202,14 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     convolution state: the neighbour that an index-K overflow meets.
     """
     size, page, d = config.size, config.page_size, config.dcp_size
-    index = index_k_slots(size, page, d, defects)
+    index, space = index_k_slots(size, page, d, defects), Space.LOC
+    if config.index_k_sharded:
+        index, space = index_spaces.ckv_rows(size, page), Space.ROW
     out = [Spec("workspace", Space.RAGGED, (config.workspace_rows, WIDTH), config.dtype)]
     out += [Spec(f"ckv.{i}", Space.ROW, (size + page, WIDTH), config.dtype) for i in range(config.layers)]
     if config.draft_tokens:
         out.append(Spec("draft.ckv", Space.LOC, (draft_rows(size, page, d, defects), WIDTH), config.dtype))
-    out += [
-        Spec(f"index_k.{i}", Space.LOC, (index // page, page * INDEX_BYTES), torch.uint8, page) for i in range(config.layers)
-    ]
+    out += [Spec(f"index_k.{i}", space, (index // page, page * INDEX_BYTES), torch.uint8, page) for i in range(config.layers)]
     if config.draft_tokens:
         slots = -(-draft_rows(size, page, d, defects) // page) * page
         out.append(Spec("draft.index_k", Space.LOC, (slots // page, page * INDEX_BYTES), torch.uint8, page))
@@ -274,10 +283,10 @@ def gpu_bytes(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
 
 
 def bytes_per_row(config: ServerConfig, defects: Set[str] = frozenset()) -> int:
-    """Return the bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, for index-K is
-    replicated; D times the draft's, which is too (with ``draft_budget`` once)."""
+    """Return the bytes that one more row of ``size`` costs a rank: a c-KV row a layer, and D index-K slots, or one where
+    index-K is sharded; D times the draft's, which is replicated (with ``draft_budget`` once)."""
     layers, d = config.layers, config.dcp_size
-    row = layers * (WIDTH * config.dtype.itemsize + d * INDEX_BYTES)
+    row = layers * (WIDTH * config.dtype.itemsize + (1 if config.index_k_sharded else d) * INDEX_BYTES)
     if config.draft_tokens:
         row += (1 if "draft_budget" in defects else d) * (WIDTH * config.dtype.itemsize + INDEX_BYTES)
     return row

@@ -40,6 +40,8 @@ class ForwardBatch:
     paged: torch.Tensor | None = None
     flat: torch.Tensor | None = None
     shards: tuple[torch.Tensor, torch.Tensor] | None = None
+    row_pages: torch.Tensor | None = None
+    shares: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
     reads: bool = True  # False: the step only stores, as a transfer would; every read gives zeros and touches nothing
 
     @property
@@ -56,6 +58,18 @@ class ForwardBatch:
     def prefix_rows(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Request and row of every padded shard row; extend and mixed alone have them."""
         return self._there(self.shards)
+
+    @property
+    def row_page_table(self) -> torch.Tensor:
+        """Pages of rows of each query token's request ``[T, pages]``, the same on every rank; decode and verify on a server
+        whose index-K is sharded have them."""
+        return self._there(self.row_pages)
+
+    @property
+    def share_rows(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Request and row of every row of a rank's share of whole requests, each padded to what rank 0 has; and where each
+        request's begin ``[B]``. Extend and mixed on a server whose index-K is sharded have them."""
+        return self._there(self.shares)
 
     def _there(self, index: T | None) -> T:
         if index is None:

@@ -33,6 +33,7 @@ class EngineOptions:
     chunk: int | None = None
     need_sort: bool = False
     interleave: int = 1
+    indexer: str = "replicated"
     host_tokens: int | None = None
     prefill_dcp: int = 0
     threads: int = 1  # of torch on a CPU: more of them wait for each other on a busy machine
@@ -88,6 +89,7 @@ def config(options: EngineOptions) -> ServerConfig:
         chunk=options.chunk or (4096 if gpu else 256),
         need_sort=options.need_sort,
         interleave=options.interleave,
+        indexer=options.indexer,
         host_tokens=options.host_tokens,
         prefill_dcp=options.prefill_dcp,
     )

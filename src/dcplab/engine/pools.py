@@ -96,29 +96,46 @@ class CkvPool:
 
 @dataclass(frozen=True)
 class IndexKCache:
-    """index-K of one layer: replicated, addressed by loc."""
+    """index-K of one layer: replicated, addressed by loc; or sharded as c-KV is, addressed by row, where the DCP span is D."""
 
     name: str
     arena: Arena
     watcher: Watcher
     rank: int
     page_size: int
+    dcp_span: int = 1
+    interleave: int = 1
 
     @property
     def index_buf_size(self) -> int:
         """Return the number of slots."""
         return self.arena.buffers[self.name].slots
 
+    def held(self, locs: torch.Tensor) -> torch.Tensor:
+        """Tell which of ``locs`` this rank holds a key of: bool ``[n]``."""
+        return index_spaces.owner_rank(locs, self.dcp_span, self.interleave) == (self.rank if self.dcp_span > 1 else 0)
+
+    def ids(self, locs: torch.Tensor) -> torch.Tensor:
+        """Map locs to what addresses this cache, in their order: locs, or rows of those that this rank holds."""
+        if self.dcp_span == 1:
+            return locs
+        self.watcher.expect(locs, Space.LOC, f"rows of {self.name}")
+        rows = index_spaces.local_row(locs[self.held(locs)], self.dcp_span, self.interleave)
+        return tag(rows, Space.ROW, self.rank, self.watcher.layout)
+
     def backup(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Copy to the host the keys ``[n, 128]`` fp8 and scales ``[n]`` at ``locs``."""
-        safe = self.watcher.use(self.arena, self.rank, self.name, locs, "read_index_k", False)
+        """Copy to the host the keys ``[n, 128]`` fp8 and scales ``[n]`` that this rank holds of ``locs``."""
+        safe = self.watcher.use(self.arena, self.rank, self.name, self.ids(locs), "read_index_k", False)
         keys, scales = ops.read_index_k(self.arena.window(self.name), safe, self.page_size)
         return host.to_host(keys), host.to_host(scales)
 
     def restore(self, saved: tuple[torch.Tensor, torch.Tensor], locs: torch.Tensor) -> None:
-        """Put saved keys and scales at other locs, in the same order."""
+        """Put saved keys and scales at this rank's share of other locs, in order. CountMismatch if the counts differ."""
         keys, scales = (host.to_device(part, self.arena.bytes.device) for part in saved)
-        safe = self.watcher.use(self.arena, self.rank, self.name, locs, "write_index_k", True, locs)
+        ids, own = self.ids(locs), locs[self.held(locs)] if self.dcp_span > 1 else locs
+        if len(ids) != len(keys):
+            raise CountMismatch(f"{len(keys)} keys were saved and there is place for {len(ids)}.")
+        safe = self.watcher.use(self.arena, self.rank, self.name, ids, "write_index_k", True, own)
         ops.write_index_k(self.arena.window(self.name), keys, scales, safe, self.page_size)
 
 
@@ -199,7 +216,9 @@ def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, defec
         return CkvPool(name, arena, watcher, rank, dcp_span, config.dcp_size, defects, config.interleave)
 
     ckv = [ckv_pool(f"ckv.{i}", config.dcp_size) for i in range(config.layers)]
-    index_k = [IndexKCache(f"index_k.{i}", arena, watcher, rank, config.page_size) for i in range(config.layers)]
+    keys_span = config.dcp_size if config.index_k_sharded else 1
+    sharing = (arena, watcher, rank, config.page_size, keys_span, config.interleave)
+    index_k = [IndexKCache(f"index_k.{i}", *sharing) for i in range(config.layers)]
     if config.draft_tokens:
         ckv.append(ckv_pool("draft.ckv", 1))
         index_k.append(IndexKCache("draft.index_k", arena, watcher, rank, config.page_size))

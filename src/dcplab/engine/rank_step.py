@@ -11,6 +11,7 @@ import torch
 from dcplab.engine import index_spaces, ops, public_cases
 from dcplab.engine.configurator import WIDTH, flattened_bound, write_bound
 from dcplab.engine.forward_batch import ForwardBatch
+from dcplab.engine.indexer import Candidates
 from dcplab.engine.model import SM_SCALE
 from dcplab.engine.shared import Shared, Worker
 from dcplab.engine.space_tags import ExtentError, Space, SpaceError, TagError, space_of, tag
@@ -77,22 +78,25 @@ class RankStep:
         self._check("the bound check of the c-KV write", locs, bound, need, Space.ROW if s.has("oob_bound") else Space.LOC)
 
     def write_index_k(self, locs: torch.Tensor) -> None:
-        """Store this step's index keys at their locs, on every rank."""
+        """Store this step's index keys at their locs, on every rank; where index-K is sharded, this rank's at their rows."""
         if self.shared.has("index_k_localized") and not self.replicated:
             locs = self._localize(locs)
+        at = self._localize(locs) if self.index_k_sharded else locs
         activations, model = self.worker.activations, self.shared.model
         keys, scales = self.shared.once(
             "index keys", self.layer, activations, lambda: model.index_keys(activations, self.layer)
         )
-        safe = self.shared.watcher.use(self.worker.arena, self.rank, self.index_k, locs, "write_index_k", True, locs)
+        safe = self.shared.watcher.use(self.worker.arena, self.rank, self.index_k, at, "write_index_k", True, locs)
         ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.page_size)
 
     def select_paged(self) -> torch.Tensor:
         """Select each token's top-k, with keys read from index-K pages. Returns positions ``[T, topk]`` int32, ascending, -1
-        behind."""
+        behind: of all keys, or of this rank's where index-K is sharded (`candidates`)."""
         s, b = self.shared, self.batch
         if not b.reads:
             return self._none_selected()
+        if self.index_k_sharded:
+            return self.candidates().positions
         page = s.config.page_size
         q, w = self._index_query()
         if s.has("index_k_half_pages") and not self.replicated:
@@ -126,10 +130,12 @@ class RankStep:
 
     def select_ragged(self) -> torch.Tensor:
         """Select each token's top-k over the keys of its whole request, gathered by loc. Returns positions ``[T, topk]`` int32,
-        -1 behind."""
+        -1 behind: of all keys, or of this rank's where index-K is sharded (`candidates`)."""
         s, b = self.shared, self.batch
         if not b.reads:
             return self._none_selected()
+        if self.index_k_sharded:
+            return self.candidates().positions
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, b.flat_locs, "read_index_k", False)
         keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
         q, w = self._index_query()
@@ -143,6 +149,58 @@ class RankStep:
             selected.append(ops.topk_select(logits, s.config.topk, ks[part], ke[part]))
         columns = torch.cat(selected)
         return tag(torch.where(columns >= 0, columns - ks[:, None], -1), Space.POSITION)
+
+    def candidates(self) -> Candidates:
+        """Select each token's top-k of this rank's own keys, and give their scores: what a sharded indexer gathers."""
+        if not self.batch.reads:
+            nothing = self._none_selected()
+            return Candidates(nothing, torch.full(nothing.shape, ops.MINUS_INF, device=nothing.device))
+        own = self._own_paged if self.batch.forward_mode in ("decode", "verify") else self._own_ragged
+        columns, scores = own()
+        positions = index_spaces.globalize(columns, self.rank, self.dcp_size, self.interleave)
+        return Candidates(tag(positions.to(torch.int32), Space.POSITION), scores)
+
+    def _own_paged(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Score this rank's keys by pages of rows: columns, which are rows in a request's share, and scores ``[T, topk]``."""
+        s, b, page = self.shared, self.batch, self.shared.config.page_size
+        s.watcher.expect(b.row_page_table, Space.ALLOCATOR_PAGE, f"indexer_logits_paged on {self.index_k}", of=page)
+        lens = index_spaces.held(b.positions + 1, self.rank, *s.config.layout)
+        table = b.row_page_table
+        if s.watcher.on:  # the last row of each page that is read
+            pages = torch.where(torch.arange(table.shape[1], device=lens.device) * page < lens[:, None], table, -1)
+            last = torch.where(pages >= 0, pages * page + page - 1, -1)
+            s.watcher.use(self.worker.arena, self.rank, self.index_k, self._rows(last), "indexer_logits_paged", False)
+        q, w = self._index_query()
+        table, lens = table.to(torch.int32), lens.to(torch.int32)
+        logits = ops.indexer_logits_paged(q, w, self._pool(self.index_k, False), table, lens, page)
+        return _best(logits, s.config.topk)
+
+    def _own_ragged(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Score this rank's share of whole requests, gathered by row; as `_own_paged`."""
+        s, b = self.shared, self.batch
+        req, at, first = b.share_rows
+        position = index_spaces.loc_of(at, self.rank, self.dcp_size, self.interleave)
+        there = position < b.seq_lens[req]
+        locs = s.req_to_token[b.req_pool_indices[req], torch.where(there, position, 0)]
+        rows = self._rows(torch.where(there, self._localize(locs), -1))
+        safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, rows, "read_index_k", False)
+        keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
+        ks = first[b.req_of_token].to(torch.int32)
+        ke = ks + index_spaces.held(b.positions + 1, self.rank, *s.config.layout).to(torch.int32)
+        q, w = self._index_query()
+        best = []
+        tokens = max(1, LOGITS_BYTES // max(4 * len(at), 1))
+        for i in range(0, len(ks), tokens):
+            part = slice(i, i + tokens)
+            logits = ops.indexer_logits_ragged(q[part], w[part], keys, scales, ks[part], ke[part])
+            best.append(_best(logits, s.config.topk, ks[part], ke[part]))
+        columns, scores = (torch.cat(kind) for kind in zip(*best, strict=True))
+        return torch.where(columns >= 0, columns - ks[:, None], -1), scores
+
+    @property
+    def index_k_sharded(self) -> bool:
+        """Whether this step's index keys are this rank's alone; the draft's never are."""
+        return self.shared.config.index_k_sharded and not self.replicated
 
     def _none_selected(self) -> torch.Tensor:
         shape = (len(self.batch.positions), self.shared.config.topk)
@@ -312,3 +370,13 @@ class RankStep:
     def _pool(self, name: str, write: bool) -> torch.Tensor:
         arena = self.worker.arena
         return arena.window(name) if write or self.shared.watcher.neighbours else arena.view(name)
+
+
+def _best(
+    logits: torch.Tensor, topk: int, ks: torch.Tensor | None = None, ke: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Choose the ``topk`` best columns of ``logits [T, K]``, ascending, -1 behind, and give their logits, -inf behind."""
+    columns = ops.topk_select(logits, topk, ks, ke)
+    there = columns >= 0
+    scores = logits.gather(1, torch.where(there, columns, 0).to(torch.int64)) if logits.shape[1] else columns.float()
+    return columns, torch.where(there, scores.float(), ops.MINUS_INF)

@@ -142,7 +142,7 @@ class Runner:
         s = worker.activations
         return self.shared.once("pointer", layer, out, lambda: self.shared.model.pointer(out, s, layer))
 
-    def _batch(self, mode: ForwardMode, spans: Sequence[Span], reads: bool = True) -> ForwardBatch:
+    def _batch(self, mode: ForwardMode, spans: Sequence[Span], reads: bool = True, draft: bool = False) -> ForwardBatch:
         """Make the lengths and locs of a step. One host tensor goes to the device, with everything in it."""
         locs = torch.cat([self.allocator.locs(s.request.pages, s.start, s.end) for s in spans])
         lens = torch.tensor([[s.request.req_pool_idx, s.start, s.end - s.start, s.end] for s in spans], dtype=torch.int64).t()
@@ -175,15 +175,26 @@ class Runner:
             page = self.config.page_size
             columns = torch.arange(0, longest, page, device=self.device)
             pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // page
-            return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE, page))
+            row_pages = None
+            if self.config.index_k_sharded and not draft:
+                columns = torch.arange(0, longest, self.config.width, device=self.device)
+                row_pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // self.config.width
+                row_pages = tag(row_pages, Space.ALLOCATOR_PAGE, page)
+            return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE, page), row_pages=row_pages)
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
         flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC, layout=self.config.layout)
-        shard = index_spaces.held(lens[1], 0, *self.config.layout)  # rank 0 has the most
-        of = torch.repeat_interleave(torch.arange(b), shard)
-        first = torch.cumsum(shard, 0) - shard
-        prefix_rows = of.to(self.device), (torch.arange(len(of)) - first[of]).to(self.device)
-        return ForwardBatch(**fields, flat=flat_locs, shards=prefix_rows)
+        shares = self._shares(lens[3]) if self.config.index_k_sharded else None
+        return ForwardBatch(**fields, flat=flat_locs, shards=self._shares(lens[1])[:2], shares=shares)
+
+    def _shares(self, lens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Lay out a rank's share of ``lens [B]`` positions, each padded to what rank 0 has, which is the most: the request and
+        its row of every row, and where each request's begin."""
+        padded = index_spaces.held(lens, 0, *self.config.layout)
+        of = torch.repeat_interleave(torch.arange(len(lens)), padded)
+        first = torch.cumsum(padded, 0) - padded
+        at = torch.arange(len(of)) - first[of]
+        return of.to(self.device), at.to(self.device), first.to(self.device)
 
     def _set_activations(self, model: Model, batch: ForwardBatch, tokens: torch.Tensor, ends: torch.Tensor) -> None:
         """Compute the convolution: each token meets the one before it, the first of a span the one its request's state
@@ -233,7 +244,7 @@ class Runner:
         words = [pool.state[[r.req_pool_idx for r in batch]].float() for pool in self.pools]
         for i in range(length):
             self.draft.memo.clear()
-            step_batch = self._batch("decode", [Span(r, r.stored + i, r.stored + i + 1) for r in batch])
+            step_batch = self._batch("decode", [Span(r, r.stored + i, r.stored + i + 1) for r in batch], draft=True)
             word = self.draft.model.embed(guess)
             steps = self._draft_steps(step_batch)
             activations = None

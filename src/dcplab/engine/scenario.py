@@ -20,7 +20,7 @@ from dcplab.engine.pools import DeviceAssert
 from dcplab.engine.rank_step import CapacityAlarm
 from dcplab.engine.runner import Metrics, ServerCrash
 from dcplab.engine.scheduler import BufferWatermark, Engine
-from dcplab.engine.shared import Monitor
+from dcplab.engine.shared import Monitor, UnionReads
 from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.tokenizer import Question
 from dcplab.engine.watcher import Access, Hit
@@ -66,6 +66,7 @@ class Outcome:
     overwritten: dict[tuple[str, str], Hit] = field(default_factory=dict)
     canaries: list[Damage] = field(default_factory=list)
     monitor: Monitor = field(default_factory=Monitor)
+    union: UnionReads = field(default_factory=UnionReads)
     metrics: Metrics = field(default_factory=Metrics)
     holders: dict[int, str] = field(default_factory=dict)  # loc of a victim -> who held it
     seconds: float = 0.0
@@ -215,7 +216,7 @@ def story(
         dict(watcher.overwritten),
     )
     out.canaries = engine.workers[0].arena.damage()
-    out.monitor, out.metrics = engine.shared.monitor, engine.metrics
+    out.monitor, out.metrics, out.union = engine.shared.monitor, engine.metrics, engine.shared.union
     out.holders = {h.loc: engine.owner_of(h.loc) for h in out.overwritten.values() if h.loc is not None}
     out.seconds = time.perf_counter() - start
     return out

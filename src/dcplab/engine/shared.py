@@ -37,6 +37,17 @@ class Monitor:
 
 
 @dataclass
+class UnionReads:
+    """What a watched server's union of the ranks' top-k reads, in every step and layer: ``more`` keys than the ``whole`` top-k
+    has, for ``queries``; ``first`` says in words where first."""
+
+    whole: int = 0
+    more: int = 0
+    queries: int = 0
+    first: str = ""
+
+
+@dataclass
 class Worker:
     """One rank: its arena, and while a step runs its ``activations`` and ``code``, what the next layer's query looks for.
 
@@ -64,6 +75,7 @@ class Shared:
     defects: frozenset[str]
     req_to_token: torch.Tensor
     monitor: Monitor = field(default_factory=Monitor)
+    union: UnionReads = field(default_factory=UnionReads)
     monitoring: bool = True
     captured: list[dict[str, Any]] | None = None  # merged attention of each layer and step, where a test asks for it
     memo: dict[tuple[str, int, int], tuple[object, Any]] = field(default_factory=dict)  # of this step; see `once`

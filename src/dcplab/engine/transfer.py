@@ -2,7 +2,8 @@
 
 Each side translates its own locs, once: the sender finds a position's rank and row by its locs and its D, the receiver by its
 own. What is addressed by loc (index-K, the draft's pools) is read at the sender's locs and written at the receiver's, on every
-rank. The recurrent state goes from one req_pool_idx to the other.
+rank; index keys that are sharded come from all of the sender's ranks, and each of the receiver's takes its own. The recurrent
+state goes from one req_pool_idx to the other.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dcplab.engine import index_spaces, public_cases
+from dcplab.engine import host, index_spaces, public_cases
 from dcplab.engine.index_spaces import Layout
-from dcplab.engine.pools import CkvPool, HybridPool
+from dcplab.engine.pools import CkvPool, HybridPool, IndexKCache
 from dcplab.engine.request import Request
 from dcplab.engine.space_tags import Space, layout_of, retag, tag
 
@@ -101,11 +102,24 @@ def move(sender: End, receiver: End, defects: frozenset[str] = frozenset()) -> N
                 for piece in (p for p in pieces if p.dst_rank == to.rank or "transfer_twice" in defects):
                     _send(src[piece.src_rank].ckv[layer], piece, to, "transfer_twice" in defects)
     for layer in range(len(src[0].index_k)):
-        keys = src[0].index_k[layer].backup(src_locs)
+        keys, scales = _index_keys([p.index_k[layer] for p in src], src_locs)
         for pool in dst:
-            pool.index_k[layer].restore(keys, dst_locs)
+            mine = pool.index_k[layer].held(dst_locs).to(keys.device)
+            pool.index_k[layer].restore((keys[mine], scales[mine]), dst_locs)
     for pool in dst:
         pool.state[dst_idx] = src[0].state[src_idx].to(device)
+
+
+def _index_keys(caches: Sequence[IndexKCache], locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the index keys and scales of ``locs``, in their order: any rank's where they are replicated, else each rank's own,
+    put together."""
+    if caches[0].dcp_span == 1:
+        return caches[0].backup(locs)
+    parts = [cache.backup(locs) for cache in caches]
+    host.wait(locs.device)
+    order = torch.cat([cache.held(locs).nonzero().flatten() for cache in caches]).argsort().cpu()
+    keys, scales = (torch.cat(kind) for kind in zip(*parts, strict=True))
+    return keys.view(torch.uint8)[order].view(keys.dtype), scales[order]
 
 
 def _send(src: CkvPool, piece: Piece, to: CkvPool, twice: bool) -> None:
