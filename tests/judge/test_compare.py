@@ -1,10 +1,11 @@
 import math
+from itertools import product
 
 import pytest
 import torch
 
 from dcplab.codec import Other
-from dcplab.judge.compare import difference, identical, wrong_places
+from dcplab.judge.compare import alike, difference, identical, values, wrong_places
 from dcplab.present.sentences import of_difference
 from dcplab.present.values import short
 
@@ -92,6 +93,19 @@ def test_identical_is_bitwise():
 def test_wrong_places():
     assert wrong_places(torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1, 0], [3, 0]])) == [1, 3]
     assert wrong_places(torch.tensor([1.0, NAN]), torch.tensor([1.0, NAN])) == [1]
+
+
+ODD = [0.0, -0.0, 1.0, 1.0000001, 1e-9, 5e-324, 2.5, 1e300, -1e300, math.inf, -math.inf, NAN]
+
+
+@pytest.mark.parametrize("close", [None, 0.0, 1e-6, 0.5])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float8_e5m2], ids=str)
+def test_a_tensor_is_compared_as_its_values_are(dtype, close):
+    got, right = (torch.tensor(each, dtype=torch.float64).to(dtype) for each in zip(*product(ODD, ODD), strict=True))
+    pairs = list(zip(values(got), values(right), strict=True))
+    assert wrong_places(got, right, close) == [i for i, (g, r) in enumerate(pairs) if difference(g, r, close)]
+    if close is not None:
+        assert [alike(got[i], right[i], close) for i in range(len(pairs))] == [alike(g, r, close) for g, r in pairs]
 
 
 def test_short_is_one_line():

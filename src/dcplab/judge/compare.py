@@ -70,7 +70,7 @@ def alike(a: Any, b: Any, close: float | None) -> bool:
     if isinstance(a, torch.Tensor):
         if (a.shape, a.dtype) != (b.shape, b.dtype) or not a.dtype.is_floating_point:
             return False
-        return all(alike(x, y, close) for x, y in zip(values(a), values(b), strict=True))
+        return bool((_agreeing(a, b, close) | (a.isnan() & b.isnan()).reshape(-1)).all())
     if isinstance(a, float):
         return (math.isnan(a) and math.isnan(b)) or _floats_agree(a, b, close)
     if isinstance(a, list | tuple):
@@ -82,12 +82,12 @@ def alike(a: Any, b: Any, close: float | None) -> bool:
 
 def wrong_places(got: torch.Tensor, expected: torch.Tensor, close: float | None = None) -> list[int]:
     """Return the flat indices at which two tensors of one shape and dtype differ."""
-    if tensor_bytes(got) == tensor_bytes(expected) and not expected.dtype.is_floating_point:
-        return []
-    pairs = zip(values(got), values(expected), strict=True)
-    if expected.dtype.is_floating_point:
-        return [i for i, (g, e) in enumerate(pairs) if not _floats_agree(g, e, close)]
-    return [i for i, (g, e) in enumerate(pairs) if g != e]
+    if not expected.dtype.is_floating_point:
+        if tensor_bytes(got) == tensor_bytes(expected):
+            return []
+        return [i for i, (g, e) in enumerate(zip(values(got), values(expected), strict=True)) if g != e]
+    places: list[int] = _agreeing(got, expected, close).logical_not().nonzero().view(-1).tolist()
+    return places
 
 
 def kind(value: Any) -> str:
@@ -121,6 +121,15 @@ def _floats_agree(got: float, expected: float, close: float | None) -> bool:
     if close is None or math.isinf(expected) or math.isinf(got):
         return got == expected
     return abs(got - expected) <= close * (1 + abs(expected))
+
+
+def _agreeing(got: torch.Tensor, expected: torch.Tensor, close: float | None) -> torch.Tensor:
+    """Compare two float tensors of one shape as `_floats_agree` does their elements: bool, flat."""
+    g, e = (t.reshape(-1).to(torch.float64) for t in (got, expected))
+    agree = g == e
+    if close is not None:
+        agree |= torch.isfinite(g) & torch.isfinite(e) & ((g - e).abs() <= close * (1 + e.abs()))
+    return agree
 
 
 def _key(key: Any) -> tuple[str, Any]:

@@ -198,6 +198,7 @@ def _returns(function: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Return | ast.Yield | ast.YieldFrom) for s in function.body for n in outer(s))
 
 
+@functools.lru_cache(256)  # a part's starter is held against every answer
 def _bindings(source: str, entry: str) -> list[str] | None:
     try:
         found = [s.node for s in statements_of(plain_python(source), 1) if entry in s.binds]
