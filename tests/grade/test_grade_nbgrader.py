@@ -1,15 +1,23 @@
-"""Both graders on the same notebooks: `nbgrader autograde`, from the command line in a released course, and `dcplab grade`."""
+"""Both graders on the same notebooks: `nbgrader autograde`, from the command line in a released course, and `dcplab grade`.
+
+Of the labs after the first, nbgrader's own interface grades in this process, whose checkers are warm.
+"""
 
 import copy
 import json
+import os
 import shutil
 import sqlite3
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import PyFileConfigLoader
 
 from dcplab import cli, mode
 from dcplab.author import build, execute, notebook
@@ -39,6 +47,16 @@ def scores(course: Path) -> dict[str, dict[str, float]]:
         for student, cell, score, manual in db.execute(query):
             found.setdefault(student, {})[cell.removesuffix("-check")] = None if manual else score
     return found
+
+
+def autograde(course: Path, lab: str) -> None:
+    """Do what `nbgrader autograde` does, with the course's configuration, for each submission."""
+    config = PyFileConfigLoader("nbgrader_config.py", str(course)).load_config()
+    config.CourseDirectory.root = str(course)
+    api = NbGraderAPI(CourseDirectory(config=config), config=config)
+    for student in sorted(path.name for path in (course / "submitted").iterdir()):
+        done = api.autograde(lab, student)
+        assert done["success"], done
 
 
 def ours(course: Path, out: Path) -> dict[str, dict[str, float]]:
@@ -95,7 +113,8 @@ def test_every_other_lab_solved_and_untouched(tmp_path, monkeypatch, number):
     release(course, [lab], False, lambda line: None)
     submit(course, "right", lab.name, execute.readable(made.source))
     submit(course, "untouched", lab.name, made.learner)
-    nbgrader(course, "autograde", lab.name)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # the course's configuration puts this Python's folder before it
+    autograde(course, lab.name)
     theirs = scores(course)
     points = {part.id: part.points for part in lab.parts}
     unjudged = {part.id for part in lab.parts if part.not_here(mode.current().name)}
@@ -180,6 +199,11 @@ def test_a_seed_that_is_bound_makes_a_copied_answer_wrong_here_too(course, seede
     monkeypatch.setenv("DCPLAB_SEED_KEY", str(key))
     nbgrader(home, "autograde", "01_tiny", "--force")
     assert scores(home) == {"ann": {"1a": 60, "1b": 0}, "bob": {"1a": 0, "1b": 0}}
+
+
+def test_no_command_but_autograde_waits_for_torch():
+    read = "import sys\nfrom dcplab.grade import nbgrader\nprint(nbgrader.AUTOGRADE and 'torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", read], capture_output=True, text=True).stdout == "False\n"
 
 
 def test_a_check_that_the_course_does_not_know_earns_nothing(course, solved):
