@@ -10,9 +10,10 @@
 # indexer's keys as well, or hold five stores that count in five ways. What you learned does not change: ask of each index
 # which space it is in. There are more spaces.
 #
-# A layout here is two numbers. **D** ranks, and **I** neighbours to a rank before the next has its turn: the *interleave*.
-# vLLM calls it `cp_kv_cache_interleave_size`, SGLang `interleave_size`. I = 1 is lab 01. I = 64, a page, is *blocks by
-# turns*: easy to copy, and one rank holds all of a short request.
+# A layout here is two numbers. **D** ranks, and **I** neighbours to a rank before the next has its turn: the *interleave*,
+# which vLLM calls `cp_kv_cache_interleave_size` and SGLang `interleave_size`. The I neighbours are a **run**; D runs, one
+# for each rank, are a **round**. I = 1 is lab 01. I = 64, a page, is *blocks by turns*: easy to copy, and one rank holds
+# all of a short request.
 #
 # **Afterwards** you can read a server's layout off two numbers and say which of its ids another server may use. **You
 # need** lab 01's 1a to 1d, lab 04's 4a and lab 06's 6e.
@@ -83,8 +84,8 @@ lab.check("7a")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That the locs of a request are dealt from rank 0 on. They are if it begins at a multiple of I * D, and nothing in this
-# function asks.
+# That a page stays in one piece, or that a request is dealt from rank 0 on. Both hold if I divides the page and a request
+# begins at a page of all ranks; vLLM asks for the first at its start. Nothing in this function does.
 # </details>
 
 # %% [markdown]
@@ -93,7 +94,7 @@ lab.check("7a")
 # *10 points, 6 minutes.*
 #
 # A monitor, a transfer and a bug report all ask the other way: rank 1 has something in row 2, whose is it? At D = 4, I = 2
-# row 2 is the first of rank 1's second run. One turn of 8 locs came before, and in this turn rank 0's two: loc 10.
+# row 2 is the first of rank 1's second run. One round of 8 locs came before, and in this round rank 0's two: loc 10.
 #
 # -1 means *not here*, and stays -1. It must be asked for: on the last rank the arithmetic gives -1 by itself, and a test on
 # that rank sees nothing.
@@ -117,8 +118,8 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
     Returns a new tensor of row's shape and dtype; -1 stays -1.
     """
     ### BEGIN SOLUTION
-    turn, place = row // interleave, row % interleave
-    return torch.where(row >= 0, (turn * dcp_size + dcp_rank) * interleave + place, -1)
+    rounds, place = row // interleave, row % interleave
+    return torch.where(row >= 0, (rounds * dcp_size + dcp_rank) * interleave + place, -1)
     ### END SOLUTION
 
 
@@ -148,16 +149,16 @@ lab.check("7b")
 # seen, whose own key weighs most; too large by one, and a row is read that nobody wrote. vLLM works these numbers out in
 # `get_dcp_local_seq_lens`, with I as an argument.
 #
-# A request begins with rank 0's run, at a loc that is a multiple of I * D. Then full turns give each rank I tokens, and the
-# last turn is uneven. With 8 ranks, a thousand requests of 1 to 4,000 tokens:
+# A request begins with rank 0's run, at a loc that is a multiple of I * D. Then full rounds give each rank I tokens, and the
+# last round is uneven. With 8 ranks, a thousand requests of 1 to 4,000 tokens:
 
 # %%
 layouts.uneven()
 
 # %% [markdown]
-# All ranks wait for the longest. At I = 1 that is at most one token more than the shortest; at I = 512 a request of up to 512
-# tokens lies on one rank, and seven of eight have nothing to do. What a long run buys is copies: a page that one rank holds
-# whole is one piece of memory.
+# All ranks wait for the longest; what is lost is their waiting, against the work itself. At I = 1 the longest has at most
+# one token more than the shortest. At I = 512 a request of up to 512 tokens lies on one rank, and seven of eight have
+# nothing to do. What a long run buys is copies: a page that one rank holds whole is one piece of memory.
 
 # %%
 lab.predict("7c")
@@ -277,7 +278,7 @@ def slot_mapping(block_table, req_indices, positions, block_size):
     Returns a new 1-D int64 tensor; -1 where the table has padding.
     """
     ### BEGIN SOLUTION
-    blocks = block_table[req_indices.long(), positions.long() // block_size].long()
+    blocks = block_table[req_indices, positions // block_size].long()
     return torch.where(blocks >= 0, blocks * block_size + positions % block_size, -1)
     ### END SOLUTION
 
@@ -392,7 +393,7 @@ lab.progress()
 # **You can now**
 #
 # * take a loc apart by (D, I) and put it together again, and say what I = 1 and I = a page are good for;
-# * say how many tokens of a request each rank holds, and why the last turn makes them uneven;
+# * say how many tokens of a request each rank holds, and why the last round makes them uneven;
 # * keep a block, its table and its size together, and name the step at which each of two sizes is used;
 # * list a server's stores and give each one its own ids;
 # * ask the fifth question of this course: *the space is right, the buffer is large enough, it is the right buffer, it is still

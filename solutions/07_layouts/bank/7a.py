@@ -34,9 +34,9 @@ def owner_and_row(loc, dcp_size, interleave):
 def owner_and_row(loc, dcp_size, interleave):
     return loc // dcp_size % interleave, loc // (interleave * dcp_size) * dcp_size + loc % dcp_size
 
-# %% 7a turn-only
-# says: This is the turn, not the row: each run has I rows, and here they share one.
-# asks: How many rows does one turn give a rank?
+# %% 7a round-only
+# says: This is the round, not the row: each run has I rows, and here they share one.
+# asks: How many rows does one round give a rank?
 # family: M3
 def owner_and_row(loc, dcp_size, interleave):
     return loc // interleave % dcp_size, loc // (interleave * dcp_size)
@@ -48,15 +48,15 @@ def owner_and_row(loc, dcp_size, interleave):
 def owner_and_row(loc, dcp_size, interleave):
     return loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave
 
-# %% 7a turn-not-widened
-# says: Turns were added and not turns times I: rows of later turns overlap.
-# asks: How many rows has rank 0 after one turn?
+# %% 7a round-not-widened
+# says: Rounds were added and not rounds times I: rows of later rounds overlap.
+# asks: How many rows has rank 0 after one round?
 def owner_and_row(loc, dcp_size, interleave):
     return loc // interleave % dcp_size, loc // (interleave * dcp_size) + loc % interleave
 
-# %% 7a place-in-turn
-# says: The place in the whole turn was added, not the place in the rank's own run.
-# asks: Of the D * I locs of a turn, how many has one rank?
+# %% 7a place-in-round
+# says: The place in the whole round was added, not the place in the rank's own run.
+# asks: Of the D * I locs of a round, how many has one rank?
 def owner_and_row(loc, dcp_size, interleave):
     turn = interleave * dcp_size
     return loc // interleave % dcp_size, loc // turn * interleave + loc % turn
@@ -81,9 +81,9 @@ def owner_and_row(loc, dcp_size, interleave):
 def owner_and_row(loc, dcp_size, interleave):
     return loc % interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
 
-# %% 7a in-turn
-# says: The place in the turn was taken for the rank: it must be divided by I too.
-# asks: How many places has a turn, and how many ranks are there?
+# %% 7a in-round
+# says: The place in the round was taken for the rank: it must be divided by I too.
+# asks: How many places has a round, and how many ranks are there?
 def owner_and_row(loc, dcp_size, interleave):
     turn = interleave * dcp_size
     return loc % turn, loc // turn * interleave + loc % interleave
@@ -102,7 +102,7 @@ def owner_and_row(loc, dcp_size, interleave):
     return rank, loc // (interleave * dcp_size) * interleave + loc % interleave
 
 # %% 7a zigzag
-# says: Every second turn goes backwards here; each begins with rank 0.
+# says: Every second round goes backwards here; each begins with rank 0.
 # asks: After rank D-1, whose turn is it?
 def owner_and_row(loc, dcp_size, interleave):
     run = loc // interleave
@@ -242,7 +242,7 @@ def owner_and_row(loc, dcp_size, interleave):
     run, place = loc // interleave, loc % interleave
     return run % dcp_size, run // dcp_size * interleave + place
 
-# %% 7a from-the-turn
+# %% 7a from-the-round
 # outcome: passed
 def owner_and_row(loc, dcp_size, interleave):
     turn = interleave * dcp_size
@@ -275,3 +275,17 @@ def owner_and_row(loc, dcp_size, interleave):
         return one(loc)
     pairs = [one(l) for l in loc.reshape(-1).tolist()]
     return tuple(torch.tensor([p[k] for p in pairs], dtype=loc.dtype, device=loc.device).reshape(loc.shape) for k in (0, 1))
+
+# %% 7a ranks-then-runs
+# says: Divided by D first, then by I: a run is cut before it is dealt.
+# asks: Which is in one piece, a run of I locs or a group of D?
+# family: M5
+def owner_and_row(loc, dcp_size, interleave):
+    return loc % dcp_size // interleave, loc // dcp_size
+
+# %% 7a place-by-d
+# says: The place in the run was taken by D: a run has I places.
+# asks: How many rows does one run take?
+def owner_and_row(loc, dcp_size, interleave):
+    run = loc // interleave
+    return run % dcp_size, run // dcp_size * interleave + loc % dcp_size

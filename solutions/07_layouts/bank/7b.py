@@ -72,22 +72,22 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
 
 # %% 7b row-times
 # says: The row itself was widened, and then its place was added once more.
-# asks: How many turns are over before row I?
+# asks: How many rounds are over before row I?
 # from: plain
 - loc = (turn * dcp_size + dcp_rank) * interleave + place
 + loc = row * dcp_size + dcp_rank * interleave + place
 
-# %% 7b turn-not-widened
-# says: A turn counts I locs here; it is I for each of D ranks.
-# asks: How many locs lie between the first rows of two turns?
+# %% 7b round-not-widened
+# says: A round counts I locs here; it is I for each of D ranks.
+# asks: How many locs lie between the first rows of two rounds?
 # family: M3
 # from: plain
 - loc = (turn * dcp_size + dcp_rank) * interleave + place
 + loc = (turn + dcp_rank) * interleave + place
 
-# %% 7b turn-of-d
-# says: A turn counts D locs here; each rank has I of them.
-# asks: How many locs lie between the first rows of two turns?
+# %% 7b round-of-d
+# says: A round counts D locs here; each rank has I of them.
+# asks: How many locs lie between the first rows of two rounds?
 # from: plain
 - loc = (turn * dcp_size + dcp_rank) * interleave + place
 + loc = turn * dcp_size + dcp_rank * interleave + place
@@ -121,8 +121,8 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
     return torch.where(row >= 0, (row // dcp_size * interleave + dcp_rank) * dcp_size + row % dcp_size, -1)
 
 # %% 7b rank-and-size
-# says: Rank and size are exchanged: a turn has D runs, and the rank's comes after r.
-# asks: Which of the two is multiplied by the turn?
+# says: Rank and size are exchanged: a round has D runs, and the rank's comes after r.
+# asks: Which of the two is multiplied by the round?
 # from: plain
 - loc = (turn * dcp_size + dcp_rank) * interleave + place
 + loc = (turn * dcp_rank + dcp_size) * interleave + place
@@ -134,8 +134,8 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
 - loc = (turn * dcp_size + dcp_rank) * interleave + place
 + loc = (turn * dcp_size + dcp_rank - 1) * interleave + place
 
-# %% 7b next-turn
-# says: Turns are counted from 1 here: every loc is one turn too high.
+# %% 7b next-round
+# says: Rounds are counted from 1 here: every loc is one round too high.
 # asks: Which loc has row 0 on rank 0?
 # from: plain
 - loc = (turn * dcp_size + dcp_rank) * interleave + place
@@ -275,3 +275,19 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
         turn, place = divmod(one, interleave)
         found.append(turn * interleave * dcp_size + dcp_rank * interleave + place if one >= 0 else -1)
     return torch.tensor(found, dtype=row.dtype, device=row.device).view(row.shape)
+
+# %% 7b row-and-run
+# says: Rows lie D locs apart only at interleave 1; within a run they are neighbours.
+# asks: Rank 0 has locs 0 and 1 at I = 2. How far apart are its rows 0 and 1?
+# family: M5
+def loc_of_row(row, dcp_rank, dcp_size, interleave):
+    return torch.where(row >= 0, row * dcp_size + dcp_rank * interleave, -1)
+
+# %% 7b by-if
+# says: if asks a whole table for one answer; each entry has its own.
+# asks: Which function of torch chooses entry by entry?
+# outcome: crashed
+def loc_of_row(row, dcp_rank, dcp_size, interleave):
+    if row < 0:
+        return -1
+    return (row // interleave * dcp_size + dcp_rank) * interleave + row % interleave

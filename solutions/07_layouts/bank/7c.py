@@ -11,7 +11,7 @@ def local_lengths(seq_lens, dcp_size, interleave):
     return full[:, None] * interleave + last
 
 # %% 7c shared-out
-# says: The length is shared out evenly; ranks take turns, and the last turn is uneven.
+# says: The length is shared out evenly; ranks take turns, and the last round is uneven.
 # asks: Who has the second token of a request of two, at I = 2?
 # family: M5
 def local_lengths(seq_lens, dcp_size, interleave):
@@ -33,36 +33,36 @@ def local_lengths(seq_lens, dcp_size, interleave):
     return seq_lens[:, None] // dcp_size + (ranks < seq_lens[:, None] % dcp_size).to(seq_lens.dtype)
 
 # %% 7c full-only
-# says: The last turn is missing: a turn that is not full has tokens too.
+# says: The last round is missing: a round that is not full has tokens too.
 # asks: Where is the last token of a request?
 # from: plain
 - return full[:, None] * interleave + last
 + return full[:, None] * interleave + 0 * last
 
 # %% 7c last-only
-# says: Full turns are missing: only what is left over was dealt.
-# asks: What has rank 0 after one whole turn?
+# says: Full rounds are missing: only what is left over was dealt.
+# asks: What has rank 0 after one whole round?
 # from: plain
 - return full[:, None] * interleave + last
 + return last
 
-# %% 7c turns
-# says: A full turn gives a rank I tokens; here it counts as one.
-# asks: How many tokens of a turn are one rank's?
+# %% 7c rounds
+# says: A full round gives a rank I tokens; here it counts as one.
+# asks: How many tokens of a round are one rank's?
 # from: plain
 - return full[:, None] * interleave + last
 + return full[:, None] + last
 
 # %% 7c all-to-rank-0
 # says: All that is left went to rank 0; its run ends after I tokens.
-# asks: Who has token I of a turn?
+# asks: Who has token I of a round?
 # from: plain
 - last = (rest[:, None] - starts[None, :]).clamp(min=0, max=interleave)
 + last = torch.where(starts[None, :] == 0, rest[:, None], 0)
 
 # %% 7c all-to-last
-# says: All that is left went to the last rank; a turn begins with rank 0.
-# asks: Who has the first token of a turn?
+# says: All that is left went to the last rank; a round begins with rank 0.
+# asks: Who has the first token of a round?
 # from: plain
 - last = (rest[:, None] - starts[None, :]).clamp(min=0, max=interleave)
 + last = torch.where(starts[None, :] == starts[-1], rest[:, None], 0)
@@ -97,7 +97,7 @@ def local_lengths(seq_lens, dcp_size, interleave):
 
 # %% 7c starts-undealt
 # says: Ranks' runs begin one token apart here; they begin I apart.
-# asks: Where in a turn does rank 1's run begin?
+# asks: Where in a round does rank 1's run begin?
 # family: M5
 # from: plain
 - starts = torch.arange(dcp_size, device=seq_lens.device, dtype=seq_lens.dtype) * interleave
@@ -105,14 +105,14 @@ def local_lengths(seq_lens, dcp_size, interleave):
 
 # %% 7c ranks-from-one
 # says: Runs are counted from 1: rank 0 gets what is rank 1's.
-# asks: Where in a turn does rank 0's run begin?
+# asks: Where in a round does rank 0's run begin?
 # from: plain
 - starts = torch.arange(dcp_size, device=seq_lens.device, dtype=seq_lens.dtype) * interleave
 + starts = torch.arange(1, dcp_size + 1, device=seq_lens.device, dtype=seq_lens.dtype) * interleave
 
 # %% 7c reversed
-# says: The ranks are counted from the last one: a turn begins with rank 0.
-# asks: Who has the first token of a turn?
+# says: The ranks are counted from the last one: a round begins with rank 0.
+# asks: Who has the first token of a round?
 # from: plain
 - return full[:, None] * interleave + last
 + return (full[:, None] * interleave + last).flip(1)
@@ -126,15 +126,15 @@ def local_lengths(seq_lens, dcp_size, interleave):
 + full = (seq_lens - 1) // turn
 + rest = (seq_lens - 1) % turn
 
-# %% 7c turn-is-d
-# says: A turn counts D tokens here; each of D ranks gets I.
+# %% 7c round-is-d
+# says: A round counts D tokens here; each of D ranks gets I.
 # asks: After how many tokens has rank 0 its turn again?
 # from: plain
 - turn = dcp_size * interleave
 + turn = dcp_size
 
-# %% 7c turn-is-i
-# says: A turn counts I tokens here; each of D ranks gets I.
+# %% 7c round-is-i
+# says: A round counts I tokens here; each of D ranks gets I.
 # asks: After how many tokens has rank 0 its turn again?
 # from: plain
 - turn = dcp_size * interleave
@@ -264,3 +264,25 @@ def local_lengths(seq_lens, dcp_size, interleave):
     for n in seq_lens.tolist():
         found += [n // turn * interleave + min(max(n % turn - r * interleave, 0), interleave) for r in range(dcp_size)]
     return torch.tensor(found, dtype=seq_lens.dtype, device=seq_lens.device).reshape(-1, dcp_size)
+
+# %% 7c zeros
+# says: torch.zeros makes floats: the lengths' own dtype is asked for.
+# asks: Which argument of torch.zeros says what it holds?
+def local_lengths(seq_lens, dcp_size, interleave):
+    held = torch.zeros(len(seq_lens), dcp_size)
+    for b, n in enumerate(seq_lens.tolist()):
+        for r in range(dcp_size):
+            full, rest = divmod(n, dcp_size * interleave)
+            held[b, r] = full * interleave + max(0, min(interleave, rest - r * interleave))
+    return held
+
+# %% 7c token-by-token
+# says: It deals every token: full rounds need no dealing, and a length may be huge.
+# asks: How many rounds has a request of 2^31 tokens, and what do they give a rank?
+# outcome: timeout
+def local_lengths(seq_lens, dcp_size, interleave):
+    held = torch.zeros(len(seq_lens), dcp_size, dtype=seq_lens.dtype)
+    for b, n in enumerate(seq_lens.tolist()):
+        for position in range(n):
+            held[b, position // interleave % dcp_size] += 1
+    return held

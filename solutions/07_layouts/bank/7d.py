@@ -414,3 +414,21 @@ def slot_mapping(block_table, req_indices, positions, block_size):
 - slot = block * block_size + positions % block_size
 + positions %= block_size
 + slot = block * block_size + positions
+
+# %% 7d reshape
+# says: reshape cannot work out a -1 where a table has no request.
+# asks: How wide is the kernel's table, if you say it yourself?
+# outcome: crashed
+# from: plain
+- return wide.flatten(1)
++ return wide.reshape(block_table.shape[0], -1)
+
+# %% 7d slot-as-it-comes
+# says: Padding was multiplied too, and in the table's 32 bits a product wraps.
+# asks: What are -1 * 16 + 15, and 2^26 * 64 in an int32?
+# family: M8
+# from: plain
+- block = block_table[req_indices.long(), column].to(torch.int64)
++ block = block_table[req_indices.long(), column]
+
+- slot[block < 0] = -1

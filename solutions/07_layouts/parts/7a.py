@@ -30,7 +30,7 @@ def _cases(draw: Draw) -> list[Case]:
             ("past 2^31 and 2^53, 5 locs a turn", (edges(draw, 5, 6), 6, 5)),
             ("past 2^31 and 2^53, one loc a turn", (edges(draw, 1, 6), 6, 1)),
             ("a strided table", (strided(edges(draw, 16, 8), draw), 8, 16)),
-            ("a turn longer than any loc: all are rank 0's", (torch.tensor(draw.sample(range(1000), 9)), 4, 4096)),
+            ("a run longer than any loc: all are rank 0's", (torch.tensor(draw.sample(range(1000), 9)), 4, 4096)),
             ("one rank", (edges(draw, 64, 1), 1, 64)),
             ("no locs", (torch.empty(0, 3, dtype=torch.int64), 4, 2)),
         ]
@@ -38,13 +38,13 @@ def _cases(draw: Draw) -> list[Case]:
 
 
 def _oracle(loc: Any, dcp_size: int, interleave: int) -> tuple:
-    """Take each loc apart, digit by digit: its place in the run, the rank, the turn."""
+    """Take each loc apart, digit by digit: its place in the run, the rank, the round."""
     ranks, rows = [], []
     for one in flat(loc):
         run, place = divmod(one, interleave)
-        turn, rank = divmod(run, dcp_size)
+        rounds, rank = divmod(run, dcp_size)
         ranks.append(rank)
-        rows.append(turn * interleave + place)
+        rows.append(rounds * interleave + place)
     if isinstance(loc, int):
         return ranks[0], rows[0]
     return tuple(torch.tensor(side, dtype=loc.dtype).reshape(loc.shape) for side in (ranks, rows))
@@ -100,15 +100,15 @@ PART = Part(
         "Write 24 locs in a line, put a bar after every I, and deal the pieces to D ranks. A rank keeps its pieces one behind "
         "the other.",
         "The run of a loc is loc // interleave: deal that as lab 01 deals a loc. In the row two things are added: the rows of "
-        "all turns that are over, I for each, and the place in the run.",
-        "A turn is interleave * dcp_size locs. rank = loc // interleave % dcp_size, and row = loc // turn * interleave + loc % "
-        "interleave. Hold both against lab 01 at interleave 1.",
+        "all rounds that are over, I for each, and the place in the run.",
+        "A round is interleave * dcp_size locs. rank = loc // interleave % dcp_size, and row = loc // round * interleave + "
+        "loc % interleave. Hold both against lab 01 at interleave 1.",
     ),
     prediction=Prediction(
         question="D = 4, I = 2: locs 0, 1 are rank 0's, 2, 3 rank 1's, and so on. Where is loc 10?",
         answer="rank 1, row 2",
         because=(
-            "10 is in run 5, and 5 % 4 is 1. One turn of 8 locs is over, which left rank 1 two rows, 0 and 1; loc 10 is the "
+            "10 is in run 5, and 5 % 4 is 1. One round of 8 locs is over, which left rank 1 two rows, 0 and 1; loc 10 is the "
             "first of its run. 10 % 4 and 10 // 4, lab 01's rule, say rank 2, row 2: a row that exists, on another rank."
         ),
         choices=("rank 2, row 2", "rank 1, row 2", "rank 1, row 5", "rank 2, row 1"),

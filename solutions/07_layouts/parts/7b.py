@@ -31,7 +31,7 @@ def _cases(draw: Draw) -> list[Case]:
             ("past 2^31 and 2^53, 5 locs a turn", (edges(draw, 5, 1, pads=2), draw.int(1, 4), 6, 5)),
             ("past 2^31 and 2^53, one loc a turn", (edges(draw, 1, 6, pads=2), draw.int(1, 4), 6, 1)),
             ("a strided table", (strided(edges(draw, 16, 1, pads=2), draw), draw.int(3, 6), 8, 16)),
-            ("a turn longer than any row", (rows(*draw.sample(range(1000), 5)), draw.int(1, 3), 4, 4096)),
+            ("a run longer than any row", (rows(*draw.sample(range(1000), 5)), draw.int(1, 3), 4, 4096)),
             ("one rank", (edges(draw, 8, 1, pads=1), 0, 1, 8)),
             ("no rows", (torch.empty(0, 2, dtype=torch.int64), 1, 4, 2)),
         ]
@@ -74,11 +74,11 @@ PART = Part(
     cases=again(_cases),
     oracle=_oracle,
     rows=_rows,
-    question="Which turn does the row belong to, with which loc does that turn begin, and where in it is this rank's run?",
+    question="Which round does the row belong to, with which loc does that round begin, and where in it is this rank's run?",
     hints=(
         "7a threw the rank away when it made a row. Here it comes back, as an argument.",
-        "row // interleave is the turn, row % interleave the place in the run. A turn is interleave * dcp_size locs, and this "
-        "rank's run begins dcp_rank runs after the turn does.",
+        "row // interleave is the round, row % interleave the place in the run. A round is interleave * dcp_size locs, and "
+        "this rank's run begins dcp_rank runs after the round does.",
         "row // interleave * interleave * dcp_size + dcp_rank * interleave + row % interleave, by torch.where only where row "
         "is not negative.",
     ),
@@ -86,7 +86,7 @@ PART = Part(
         question="D = 4, I = 2, rank 3. You compute the loc without looking at the sign. What becomes of an entry -1?",
         answer="-1",
         because=(
-            "-1 // 2 is turn -1, which begins at -8; rank 3's run begins 6 later, and -1 % 2 is place 1: -8 + 6 + 1 is -1. On "
+            "-1 // 2 is round -1, which begins at -8; rank 3's run begins 6 later, and -1 % 2 is place 1: -8 + 6 + 1 is -1. On "
             "the last rank padding survives, whatever D and I are. On rank 0 it becomes -7."
         ),
         choices=("-7", "-2", "-1", "7"),

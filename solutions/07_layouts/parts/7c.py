@@ -19,9 +19,9 @@ def _cases(draw: Draw) -> list[Case]:
     def lengths(*some: int) -> torch.Tensor:
         return torch.tensor(draw.shuffled(some))
 
-    def about(turns: int, d: int, i: int) -> torch.Tensor:
-        """Lengths that end at an edge of a run, one before and one after it, in a later turn."""
-        edges = [turns * d * i + run * i for run in range(d + 1)]
+    def about(rounds: int, d: int, i: int) -> torch.Tensor:
+        """Lengths that end at an edge of a run, one before and one after it, in a later round."""
+        edges = [rounds * d * i + run * i for run in range(d + 1)]
         return lengths(*(edge + by for edge in draw.sample(edges, 3) for by in (-1, 0, 1)))
 
     far = [edge + draw.int(5000, 9000) for edge in (2**24, 2**31, 2**58)]
@@ -29,7 +29,7 @@ def _cases(draw: Draw) -> list[Case]:
         [
             ("two requests, 2 tokens a turn", (torch.tensor([draw.int(9, 11), draw.int(13, 15)]), 4, 2)),
             ("shorter than one run", (lengths(1, 3, 7), 4, 8)),
-            ("whole turns", (lengths(8, 16, 40), 4, 2)),
+            ("whole rounds", (lengths(8, 16, 40), 4, 2)),
             ("about the edges of the first runs", (about(0, 3, 5).clamp(min=0), 3, 5)),
             ("about the edges of later runs", (about(draw.int(2, 5), 6, 3), 6, 3)),
             ("one token a turn, as in lab 04", (lengths(1, 2, 3, 4, 5, draw.int(20, 40)), 4, 1)),
@@ -46,11 +46,11 @@ def _cases(draw: Draw) -> list[Case]:
 
 
 def _oracle(seq_lens: torch.Tensor, dcp_size: int, interleave: int) -> torch.Tensor:
-    """Deal the tokens of the last turn one by one; each full turn gave every rank a run."""
-    turn = dcp_size * interleave
+    """Deal the tokens of the last round one by one; each full round gave every rank a run."""
+    whole = dcp_size * interleave
     counts = []
     for length in seq_lens.tolist():
-        over, rest = divmod(length, turn)
+        over, rest = divmod(length, whole)
         owners = [position // interleave for position in range(rest)]
         counts.append([over * interleave + owners.count(rank) for rank in range(dcp_size)])
     return torch.tensor(counts, dtype=seq_lens.dtype).reshape(len(counts), dcp_size)
@@ -84,19 +84,19 @@ PART = Part(
     cases=again(_cases),
     oracle=_oracle,
     rows=_rows,
-    question="How many turns are full, and of the turn that is not, where does the last token fall in each rank's run?",
+    question="How many rounds are full, and of the round that is not, where does the last token fall in each rank's run?",
     hints=(
-        "Full turns give every rank the same. Only the rest of the length, less than a turn, has to be dealt.",
-        "Rank r's run in the last turn begins r * interleave tokens into it. Of the rest, it gets what lies beyond that start, "
-        "but no less than 0 and no more than interleave.",
+        "Full rounds give every rank the same. Only the rest of the length, less than a round, has to be dealt.",
+        "Rank r's run in the last round begins r * interleave tokens into it. Of the rest, it gets what lies beyond that "
+        "start, but no less than 0 and no more than interleave.",
         "rest = seq_lens[:, None] % (interleave * dcp_size); starts = torch.arange(dcp_size) * interleave, in the dtype and on "
-        "the device of seq_lens. (rest - starts).clamp(0, interleave), and full turns * interleave besides.",
+        "the device of seq_lens. (rest - starts).clamp(0, interleave), and full rounds * interleave besides.",
     ),
     prediction=Prediction(
         question="300 tokens on four ranks, a page of 64 to a rank at a time. How many has each?",
         answer="108, 64, 64, 64",
         because=(
-            "A turn is 256 tokens and gives each rank 64. Of the 44 that are left, all fall into rank 0's run. With I = 1 it "
+            "A round is 256 tokens and gives each rank 64. Of the 44 that are left, all fall into rank 0's run. With I = 1 it "
             "would be 75 each. Attention waits for the longest."
         ),
         choices=("75, 75, 75, 75", "108, 64, 64, 64", "128, 64, 64, 44", "64, 64, 64, 108"),

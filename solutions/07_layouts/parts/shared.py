@@ -15,14 +15,14 @@ UNASKED = DrawnCell("", "unused")
 
 
 def edges(draw: Draw, each: int, runs: int, dtype: torch.dtype = torch.int64, pads: int = 0) -> torch.Tensor:
-    """Shuffled ids about the edges of ``runs`` runs of ``each``: of the first turns, and one past each edge of a number type.
+    """Shuffled ids about the edges of ``runs`` runs of ``each``: of the first rounds, and one past each edge of a number type.
 
     Of a run its first, its second, one between and its last are there. ``pads`` of them are -1.
     """
     far = [edge + draw.int(70, 120) for edge in (EDGES if dtype == torch.int64 else INT32_EDGES)]
-    turns = [0, runs * each, *(start - start % (runs * each) for start in far)]
+    rounds = [0, runs * each, *(start - start % (runs * each) for start in far)]
     places = sorted({0, min(1, each - 1), draw.int(0, each - 1), each - 1})
-    ids = [turn + run * each + place for turn in turns for run in range(runs) for place in places]
+    ids = [start + run * each + place for start in rounds for run in range(runs) for place in places]
     return torch.tensor(draw.shuffled([*ids, *[-1] * pads]), dtype=dtype)
 
 

@@ -31,13 +31,13 @@ def uneven(seed: int = 7) -> Shown:
     draw = random.Random(seed)
     lengths = [draw.randint(1, LONGEST) for _ in range(REQUESTS)]
     lines = [f"[CPU, counted] D {RANKS}: {REQUESTS} requests of 1 to {LONGEST} tokens", ""]
-    lines.append(f"{'I':>5}{'longest less shortest':>24}{'wait for the longest':>23}{'ranks without a token':>24}")
+    lines.append(f"{'I':>5}{'longest less shortest':>24}{'lost to waiting':>17}{'ranks without a token':>24}")
     for run in RUNS:
         every = [held_by_rank(length, RANKS, run) for length in lengths]
         spread = max(max(held) - min(held) for held in every)
         wait = sum(max(held) for held in every) * RANKS / sum(lengths) - 1
         idle = sum(held.count(0) for held in every) / (RANKS * REQUESTS)
-        lines.append(f"{run:>5}{f'up to {spread} tokens':>24}{f'{wait:.1%} of the work':>23}{idle:>24.1%}")
+        lines.append(f"{run:>5}{f'up to {spread} tokens':>24}{wait:>17.1%}{idle:>24.1%}")
     return Shown("\n".join(lines))
 
 
