@@ -33,6 +33,7 @@ class ServerConfig:
     page_size: int = 8
     dcp_size: int = 4
     interleave: int = 1  # locs that go to one rank before the next one's turn; divides the page
+    kernel_block_size: int = 0  # slots in a block of the indexer's kernel (`blocks`); divides the page; 0: the page
     layers: int = 3  # DSA layers
     heads: int = 2  # the last is the witness (`model`)
     topk: int = 64
@@ -70,6 +71,11 @@ class ServerConfig:
         return self.indexer != "replicated" and self.dcp_size > 1
 
     @property
+    def index_page(self) -> int:
+        """Slots in a page of the index-K buffers, which the kernel's block is."""
+        return self.kernel_block_size or self.page_size
+
+    @property
     def pages(self) -> int:
         """Allocator pages that can be issued."""
         return self.size // self.page_size
@@ -105,6 +111,11 @@ class ServerConfig:
                     f"{name} must divide the page of {self.page_size} rows, and {turn} does not: a page of locs would not be "
                     "one page of rows on every rank."
                 )
+        if self.kernel_block_size < 0 or self.page_size % self.index_page:
+            raise CourseError(
+                f"A kernel's block divides the page of {self.page_size} rows, and {self.kernel_block_size} does not: a page "
+                "would not be a whole number of blocks."
+            )
         if self.prefill_dcp < 0:
             raise CourseError(f"A prefill node has 1 rank or more (0: there is none), not {self.prefill_dcp}.")
         if self.size < self.page_size:
@@ -201,7 +212,7 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     First the ragged workspace, then c-KV of every layer, the draft's, index-K of every layer, the draft's, and last the
     convolution state: the neighbour that an index-K overflow meets.
     """
-    size, page, d = config.size, config.page_size, config.dcp_size
+    size, page, d, block = config.size, config.page_size, config.dcp_size, config.index_page
     index, space = index_k_slots(size, page, d, defects), Space.LOC
     if config.index_k_sharded:
         index, space = index_spaces.ckv_rows(size, page), Space.ROW
@@ -209,10 +220,12 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     out += [Spec(f"ckv.{i}", Space.ROW, (size + page, WIDTH), config.dtype) for i in range(config.layers)]
     if config.draft_tokens:
         out.append(Spec("draft.ckv", Space.LOC, (draft_rows(size, page, d, defects), WIDTH), config.dtype))
-    out += [Spec(f"index_k.{i}", space, (index // page, page * INDEX_BYTES), torch.uint8, page) for i in range(config.layers)]
+    out += [
+        Spec(f"index_k.{i}", space, (index // block, block * INDEX_BYTES), torch.uint8, block) for i in range(config.layers)
+    ]
     if config.draft_tokens:
         slots = -(-draft_rows(size, page, d, defects) // page) * page
-        out.append(Spec("draft.index_k", Space.LOC, (slots // page, page * INDEX_BYTES), torch.uint8, page))
+        out.append(Spec("draft.index_k", Space.LOC, (slots // block, block * INDEX_BYTES), torch.uint8, block))
     # One more than there are requests: padding has a place of its own.
     out.append(Spec("conv_state", Space.STATE, (config.max_requests + 1, STATE), config.dtype))
     return out
@@ -232,7 +245,7 @@ def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
 # The switches that give c-KV or the workspace an index of another space, or of another rank.
 RAW = frozenset(
     "ckv_write read extend retract mixed prefix_stride decode_raw fp8_write ranks_rotated "
-    "positions_as_rows transfer_raw".split()
+    "positions_as_rows transfer_raw interleave_other index_k_unsharded exact_unfiltered transfer_interleave".split()
 )
 
 

@@ -73,8 +73,8 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
             f"Sharding monitor (decode): {m.valid} valid keys summed over ranks for {m.selected} selected; "
             f"{m.replicated} of {m.queries} queries with equal LSEs on all ranks: {'ALARM' if m.alarm else 'quiet'}",
         ]
-    if out.union.whole:
-        u = out.union
+    u = out.choices
+    if u.whole:
         lines.append(
             f"Union: {u.whole + u.more} keys read where the whole top-k has {u.whole}, more of them for {u.queries} queries"
             + (f"; first in {u.first}" if u.first else "")

@@ -217,11 +217,11 @@ def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, defec
 
     ckv = [ckv_pool(f"ckv.{i}", config.dcp_size) for i in range(config.layers)]
     keys_span = config.dcp_size if config.index_k_sharded else 1
-    sharing = (arena, watcher, rank, config.page_size, keys_span, config.interleave)
+    sharing = (arena, watcher, rank, config.index_page, keys_span, config.interleave)
     index_k = [IndexKCache(f"index_k.{i}", *sharing) for i in range(config.layers)]
     if config.draft_tokens:
         ckv.append(ckv_pool("draft.ckv", 1))
-        index_k.append(IndexKCache("draft.index_k", arena, watcher, rank, config.page_size))
+        index_k.append(IndexKCache("draft.index_k", arena, watcher, rank, config.index_page))
     beginnings = tuple(b for switch, names in FORGETS.items() if switch in defects for b in names)
     names = [p.name for p in ckv] + [c.name for c in index_k]
     forgets = frozenset(name for name in names if name.startswith(beginnings))

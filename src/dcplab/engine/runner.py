@@ -16,6 +16,7 @@ from dcplab.engine import backend, configurator, index_spaces, pools
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.arena import Arena
 from dcplab.engine.backend import LayerStep, Paths
+from dcplab.engine.blocks import kernel_block_table
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.forward_batch import ForwardBatch, ForwardMode
@@ -172,15 +173,16 @@ class Runner:
             reads=reads,
         )
         if mode in ("decode", "verify"):
-            page = self.config.page_size
+            page, block = self.config.page_size, self.config.index_page
             columns = torch.arange(0, longest, page, device=self.device)
             pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // page
+            pages = tag(kernel_block_table(pages, page, block), Space.INDEX_K_PAGE, block)
             row_pages = None
             if self.config.index_k_sharded and not draft:
                 columns = torch.arange(0, longest, self.config.width, device=self.device)
                 row_pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // self.config.width
-                row_pages = tag(row_pages, Space.ALLOCATOR_PAGE, page)
-            return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE, page), row_pages=row_pages)
+                row_pages = tag(kernel_block_table(row_pages, page, block), Space.ALLOCATOR_PAGE, block)
+            return ForwardBatch(**fields, paged=pages, row_pages=row_pages)
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
         flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC, layout=self.config.layout)

@@ -85,7 +85,7 @@ def _of(space: Space, which: int | None, layout: Layout | None = None) -> str:
     return " of ".join([space.an, *of])
 
 
-_FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots"}
+_FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots", Space.ALLOCATOR_PAGE: "{} rows"}
 
 
 def tag(index: torch.Tensor, space: Space, of: int | None = None, layout: Layout | None = None) -> torch.Tensor:
