@@ -53,6 +53,7 @@ SAYS = {
     ),
     "kernel_block": (True, QUIET, "takes an index-K page of 2 slots and was given an index-K page of 4 slots", NOTHING),
     "index_k_unsharded": (True, QUIET, "write_index_k on index_k.0 takes a row and was given a loc", "index_k.0 at loc"),
+    "stores_localized": (False, QUIET, "write_kpool on kpool takes a pooled key and was given a row", NOTHING),  # a count
     "ties_by_rank": (False, QUIET, NOTHING, NOTHING),  # other keys of the same score: a count says it
     "exact_unfiltered": (True, ALARM, "tagged a row: no token of the query's request lies there", NOTHING),
     "transfer_twice": (True, QUIET, "receive_ckv on ckv.0 takes a loc and was given a row", NOTHING),

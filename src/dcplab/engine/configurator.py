@@ -47,6 +47,8 @@ class ServerConfig:
     mixed: bool = False  # decoding requests ride along with extend chunks
     draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
     prefix_cache: bool = True
+    kpool: int = 0  # locs to a pooled key (`stores`); divides the widened page; 0: there are none
+    window: int = 0  # tokens that a sliding window keeps of a request (`stores`); 0: there is none
     need_sort: bool = False  # the allocator of a prefill or decode node: see `PagedAllocator`
     host_tokens: int | None = None  # tokens of retracted requests that the host has room for; None: no bound
     prefill_dcp: int = 0  # ranks of a prefill node from which each prompt's KV comes; 0: prompts are extended here
@@ -74,6 +76,11 @@ class ServerConfig:
     def index_page(self) -> int:
         """Slots in a page of the index-K buffers, which the kernel's block is."""
         return self.kernel_block_size or self.page_size
+
+    @property
+    def ring(self) -> int:
+        """Slots of a request's window: a draft's tokens, which may be taken back, must not push out what is still in it."""
+        return self.window + self.draft_tokens + 1
 
     @property
     def pages(self) -> int:
@@ -116,6 +123,13 @@ class ServerConfig:
                 f"A kernel's block divides the page of {self.page_size} rows, and {self.kernel_block_size} does not: a page "
                 "would not be a whole number of blocks."
             )
+        if min(self.kpool, self.window) < 0 or (self.kpool and self.width % self.kpool):
+            raise CourseError(
+                f"The locs of a pooled key must divide the widened page of {self.width}, and {self.kpool} do not: a group "
+                f"would be two requests'. A window has 0 tokens or more, not {self.window}."
+            )
+        if self.prefill_dcp and (self.kpool or self.window):
+            raise CourseError("A prefill node here sends neither pooled keys nor a window: leave one or the other out.")
         if self.prefill_dcp < 0:
             raise CourseError(f"A prefill node has 1 rank or more (0: there is none), not {self.prefill_dcp}.")
         if self.size < self.page_size:
@@ -228,6 +242,11 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
         out.append(Spec("draft.index_k", Space.LOC, (slots // block, block * INDEX_BYTES), torch.uint8, block))
     # One more than there are requests: padding has a place of its own.
     out.append(Spec("conv_state", Space.STATE, (config.max_requests + 1, STATE), config.dtype))
+    if config.kpool:
+        pooled = -(-index_spaces.loc_slots(size, page, d) // config.kpool)
+        out.append(Spec("kpool", Space.POOLED, (pooled, STATE), config.dtype))
+    if config.window:
+        out.append(Spec("window", Space.WINDOW, ((config.max_requests + 1) * config.ring, STATE), config.dtype))
     return out
 
 
@@ -267,11 +286,14 @@ def tail_bytes(config: ServerConfig) -> int:
 def charges(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Charge]:
     """Make out the bill of one rank, consumer by consumer."""
     stored = {Space.ROW: "sharded", Space.LOC: "replicated", Space.STATE: "own slots", Space.RAGGED: "temporary"}
+    stored |= {Space.POOLED: "replicated", Space.WINDOW: "own slots"}
     pages = {
         Space.ROW: config.page_size,
         Space.LOC: config.width,
         Space.STATE: 1,
         Space.RAGGED: 1,
+        Space.POOLED: config.width // (config.kpool or 1),
+        Space.WINDOW: config.ring,
     }
     bill = []
     for spec in specs(config, defects):

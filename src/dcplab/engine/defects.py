@@ -77,6 +77,11 @@ def _two_blocks(config: ServerConfig) -> ServerConfig:
     return replace(config, kernel_block_size=config.kernel_block_size or max(1, config.page_size // 2))
 
 
+def _many_stores(config: ServerConfig) -> ServerConfig:
+    """Give the server pooled keys, one for a page of locs, and a sliding window."""
+    return replace(config, kpool=config.kpool or config.page_size, window=config.window or 2 * config.page_size)
+
+
 def _exact(config: ServerConfig) -> ServerConfig:
     """Shard index-K, and let the ranks agree on a top-k."""
     return replace(config, indexer="exact")
@@ -232,6 +237,12 @@ ALL = (
         "index-K, which is sharded here, is written at row = loc, on every rank",
         "vllm#57260 turned round",
         _exact,
+    ),
+    Defect(
+        "stores_localized",
+        "pooled keys and the sliding window, which are replicated, are written by owner and at the ids of rows",
+        "vllm#57260",
+        _many_stores,
     ),
     Defect(
         "ties_by_rank",

@@ -82,6 +82,8 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
     n = out.metrics
     if n.proposed:
         lines.append(f"Draft: {n.accepted} of {n.proposed} proposals accepted: {'ALARM' if n.draft_dead else 'quiet'}")
+    if n.misplaced:
+        lines.append(f"Pooled keys and window: {n.misplaced} reads brought back another token: ALARM")
     if n.diverged:
         lines.append(f"Ranks disagreed on {n.diverged} tokens: ALARM")
     lines.append(f"{n.steps} steps, {n.extended} tokens extended, {n.decoded} decoded, {out.seconds:.1f} s")

@@ -48,6 +48,7 @@ class Metrics:
     evicted: int = 0
     proposed: int = 0
     accepted: int = 0
+    misplaced: int = 0  # reads of pooled keys or windows that brought back another token (`stores`)
     diverged: int = 0  # tokens on which ranks disagreed, a draft's among them
     largest_loc: int = -1
 
@@ -116,6 +117,8 @@ class Runner:
         if mode != "verify":
             for worker, pool in zip(self.workers, self.pools, strict=True):
                 pool.state[batch.req_pool_indices] = worker.activations.word[ends - 1].to(pool.state.dtype)
+        if self.config.kpool or self.config.window:
+            self._stores(batch, spans)
         if self.config.draft_tokens:
             for step in self._draft_steps(batch):
                 step.write_ckv(batch.out_cache_loc)
@@ -132,6 +135,18 @@ class Runner:
             greedy = functools.partial(self._greedy, w, picked)
             next_tokens.append(self.shared.once("tokens", 0, w.code, greedy))
         return self._agree(next_tokens)
+
+    def _stores(self, batch: ForwardBatch, spans: Sequence[Span]) -> None:
+        """Store this step's tokens in the stores that have ids of their own. A watched server first reads what is there."""
+        given = batch.out_cache_loc, batch.positions, batch.req_pool_indices[batch.req_of_token]
+        for worker, pool in zip(self.workers, self.pools, strict=True):
+            if pool.stores is None:
+                continue
+            for request, start, _ in spans if self.watcher.on and batch.reads else ():
+                locs = self.req_to_token[request.held_req_pool_idx, :start]
+                words = self.shared.model.embed(torch.tensor(request.tokens[:start], dtype=torch.int64, device=self.device))
+                self.metrics.misplaced += pool.stores.misplaced(locs, request.held_req_pool_idx, request.cached, words)
+            pool.stores.write(*given, worker.activations.word)
 
     def _greedy(self, worker: Worker, picked: slice | torch.Tensor) -> torch.Tensor:
         return self.shared.model.logits(worker.code, worker.activations, picked).argmax(-1)

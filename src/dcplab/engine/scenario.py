@@ -31,8 +31,9 @@ RATIO = {"below": 0.95, "above": 1.4}  # the watermark the long requests leave, 
 VERDICTS = ("right", "silent corruption", "alarm", "crash", "refused")
 # A wrong answer; a check, a crash or a refusal that ended the server; and what only a monitor tells: keys or LSEs of ranks that
 # share too much, ranks that disagree on a token, a draft of which nothing is accepted, a changed canary, a top-k that chooses
-# otherwise after a restore, or breaks ties otherwise than by position.
-SIGNS = ("answer", "alarm", "crash", "refused", "sharding", "ranks", "draft", "canary", "selection")
+# otherwise after a restore, or breaks ties otherwise than by position; pooled keys or a window that are
+# another token's.
+SIGNS = ("answer", "alarm", "crash", "refused", "sharding", "ranks", "draft", "canary", "selection", "stores")
 
 Progress = Callable[[str, Engine], None]
 
@@ -85,6 +86,7 @@ class Outcome:
             "ranks": self.metrics.diverged,
             "draft": self.metrics.draft_dead,
             "canary": self.canaries,
+            "stores": self.metrics.misplaced,
             "selection": self.metrics.selection_lost or self.choices.otherwise,
         }
         return tuple(sign for sign in SIGNS if seen.get(sign))

@@ -25,7 +25,8 @@ _TAG, _OF, _LAYOUT = "space", "space_of_which", "space_layout"  # the attributes
 
 
 class Space(Enum):
-    """The spaces an index can be in. ``STATE`` is the recurrent state's own slot id, which is never translated."""
+    """The spaces an index can be in. ``STATE`` is the recurrent state's own slot id, which is never translated, and
+    ``WINDOW`` the sliding window's; ``POOLED`` counts groups of locs."""
 
     POSITION = "position"
     LOC = "loc"
@@ -34,6 +35,8 @@ class Space(Enum):
     ALLOCATOR_PAGE = "allocator page"
     RAGGED = "ragged index"
     STATE = "state slot"
+    POOLED = "pooled key"
+    WINDOW = "window slot"
 
     @property
     def an(self) -> str:
