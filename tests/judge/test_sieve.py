@@ -25,8 +25,7 @@ def left(answers, mine=MINE, ended=False, sources=None, **also):
     judged = judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, RIGHT, "")
     ran = []
 
-    def bank(wrong, mode, cases):
-        [number] = cases
+    def bank(wrong, mode, number):
         ran.append((len(wrong), number))
         return [deeds(Trial({number: {"returned": answers[w.id][number], "events": []}}), None) for w in wrong]
 

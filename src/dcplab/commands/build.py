@@ -27,6 +27,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PART",
         help="instead, try every small edit of the solutions (of PART, as 1c) and list those that no case tells from them",
     )
+    parser.add_argument(
+        "--faults",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="instead, prove the planted faults of field/catalogue (those whose id begins with ID)",
+    )
     parser.add_argument("--seeds", type=int, default=4, metavar="N", help="seeds that a mutant is tried on (default: 4)")
 
 
@@ -39,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.mutants is not None:
         return _mutants(args)
+    if args.faults is not None:
+        return _faults(args.faults)
     labs = [catalog.lab(name) for name in args.labs] or catalog.labs()
     faults = 0
     for lab in labs:
@@ -80,3 +89,23 @@ def _mutants(args: argparse.Namespace) -> int:
         for mutant in found.survivors:
             print(f"    {mutant.edit}: {mutant.at}\n        {found.reasons.get(mutant.at, 'no reason given')}", flush=True)
     return 1 if unexplained else 0
+
+
+def _faults(begin: str) -> int:
+    """Return 1 if a fault is not proved: see `dcplab.field.faults.prove`."""
+    from dcplab.errors import CourseError
+    from dcplab.field import faults
+
+    wanted = [fault for fault in faults.every() if fault.id.startswith(begin)]
+    if not wanted:
+        raise CourseError(f"No fault's id begins with {begin!r}; there are {', '.join(fault.id for fault in faults.every())}.")
+    unproved = 0
+    for fault in wanted:
+        proof = faults.prove(fault)
+        unproved += bool(proof.broken)
+        first = next((said[0] for said in proof.symptoms.values() if said), "nothing shows")
+        print(f"{fault.id} ({fault.kind}): {'NOT PROVED' if proof.broken else first}", flush=True)
+        for why in proof.broken:
+            print(f"    {why}", flush=True)
+    print(f"{len(wanted) - unproved} of {len(wanted)} faults of {len({f.kind for f in wanted})} kinds are proved")
+    return 1 if unproved else 0

@@ -25,8 +25,7 @@ _TAG, _OF, _LAYOUT = "space", "space_of_which", "space_layout"  # the attributes
 
 
 class Space(Enum):
-    """The spaces an index can be in. ``STATE`` is the recurrent state's own slot id, which is never translated, and
-    ``WINDOW`` the sliding window's; ``POOLED`` counts groups of locs."""
+    """The spaces an index can be in. ``STATE`` is the recurrent state's own slot id, which is never translated."""
 
     POSITION = "position"
     LOC = "loc"
@@ -35,8 +34,6 @@ class Space(Enum):
     ALLOCATOR_PAGE = "allocator page"
     RAGGED = "ragged index"
     STATE = "state slot"
-    POOLED = "pooled key"
-    WINDOW = "window slot"
 
     @property
     def an(self) -> str:
@@ -88,7 +85,7 @@ def _of(space: Space, which: int | None, layout: Layout | None = None) -> str:
     return " of ".join([space.an, *of])
 
 
-_FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots", Space.ALLOCATOR_PAGE: "{} rows"}
+_FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots"}
 
 
 def tag(index: torch.Tensor, space: Space, of: int | None = None, layout: Layout | None = None) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""QuayServer configuration."""
+"""Server configuration."""
 
 from __future__ import annotations
 

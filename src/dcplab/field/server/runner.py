@@ -25,6 +25,7 @@ class ModelRunner:
         self.drafter = Drafter(cfg) if cfg.num_draft_tokens else None
         self.batch = InputBatch(cfg)
         self.buffers = StepBuffers(cfg)
+        self.num_captured_steps = 0
 
     def execute(self, out: SchedulerOutput) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
         """Run a step. Returns, by seq_id, the tokens that are sure now and proposals for the next step."""
@@ -79,6 +80,7 @@ class ModelRunner:
         padded = used
         if all(count <= 1 + self.cfg.num_draft_tokens for count in counts) and used <= self.cfg.capture_sizes[-1]:
             padded = self.cfg.capture_sizes[bisect_left(self.cfg.capture_sizes, used)]
+            self.num_captured_steps += 1
         b.pad(used, padded)
         return padded
 

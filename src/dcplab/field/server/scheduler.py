@@ -97,7 +97,6 @@ class Scheduler:
                 self.stats.accepted += len(tokens) - 1
                 seq.num_computed_tokens += count - rejected
                 seq.token_ids += tokens[: seq.remaining]
-                seq.num_computed_tokens = min(seq.num_computed_tokens, seq.num_tokens - 1)
                 # The last token is sampled from the one before it, so it needs no proposal.
                 seq.spec_token_ids = drafts.get(seq.seq_id, [])[: max(0, seq.remaining - 1)]
             self.kv.cache_full_blocks(seq)

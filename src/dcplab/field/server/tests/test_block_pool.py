@@ -31,4 +31,3 @@ def test_a_cached_block_is_found_while_it_is_free_and_evicted_when_it_is_taken()
     blocks.release(held)
     blocks.take(2)
     assert gone == [(held[0], b"a")]
-    assert not blocks.cached

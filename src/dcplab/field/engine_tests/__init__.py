@@ -1,0 +1,1 @@
+"""Unit tests that a checkout of the engine comes with: `pytest tests` there."""
