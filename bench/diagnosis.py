@@ -15,6 +15,8 @@ import sys
 import time
 from dataclasses import replace
 
+import psutil
+
 from dcplab import checking, mode
 from dcplab.course import catalog
 from dcplab.course.drawn import draw
@@ -23,16 +25,22 @@ from dcplab.reference import Reference
 from dcplab.sandbox import pool
 
 AIM_S = 3.0
+ME = psutil.Process()
+
+
+def processor_s() -> float:
+    """Return the processor seconds of this process, its servers, and the servers' children that have ended."""
+    return sum(sum(process.cpu_times()[:4]) for process in [ME, *ME.children(recursive=True)])
 
 
 def timed(key, program, seed):
-    """Return the seconds that the verdict took, those that the name took, and the judgement."""
+    """Return the seconds that the verdict took, those that the name took, the name's processor seconds, and the judgement."""
     reference = Reference(key, draw(key.part, seed, mode.current().name))
     start = time.perf_counter()
     judged = checking.verdict(program, reference)
-    between = time.perf_counter()
+    between, before = time.perf_counter(), processor_s()
     found = checking.named(judged, reference) if judged.why == "failed" else judged
-    return between - start, time.perf_counter() - between, found
+    return between - start, time.perf_counter() - between, processor_s() - before, found
 
 
 def two_edits(key, count: int, seed: int):
@@ -54,22 +62,23 @@ def measured(lab, part, answers: int, unnamed: int, seed: int) -> dict:
     chosen = bank if not answers else bank[:: max(1, len(bank) // answers)][:answers]
     first, named, other = [], [], []
     for number, program in enumerate(two_edits(key, unnamed, seed)):
-        _, name_s, found = timed(key, program, seed)
-        named.append((name_s, f"two edits, {number}: {found.wrong and found.wrong.id}"))
+        _, name_s, used, found = timed(key, program, seed)
+        named.append((name_s, used, f"two edits, {number}: {found.wrong and found.wrong.id}"))
     for wrong, program in chosen:
-        verdict_s, name_s, found = timed(key, program, seed)
+        verdict_s, name_s, used, found = timed(key, program, seed)
         first.append(verdict_s)
-        named.append((name_s, wrong.id))
+        named.append((name_s, used, wrong.id))
         if not (found.wrong and (found.wrong.id, found.outcome) == (wrong.id, wrong.outcome)):
             other.append(f"{wrong.id}: {found.outcome}, {found.wrong and found.wrong.id}")
-    longest, which = max(named)
+    longest, used, which = max(named)
     return {
         "part": part.id,
         "answers": len(chosen),
         "bank": len(bank),
         "verdict_s": statistics.median(first),
-        "diagnosis_s": statistics.median(s for s, _ in named),
+        "diagnosis_s": statistics.median(s for s, _, _ in named),
         "longest_s": longest,
+        "longest_processor_s": used,
         "longest": which,
         "not_its_own": other,
     }
@@ -89,7 +98,7 @@ def main() -> None:
     for name in {here.name, "cpu"}:
         pool.run([], [], name, own_s=60)
     print(f"{here.label}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {mode.versions()}")
-    print("part  answers  verdict, first  name, median  longest", flush=True)
+    print("part  answers  verdict, first  name, median  longest, of processors", flush=True)
     rows = []
     for lab, part in pairs:
         rows.append(row := measured(lab, part, args.answers, args.unnamed, args.seed))
@@ -97,7 +106,7 @@ def main() -> None:
         of = f"{row['answers']}/{row['bank']}"
         print(
             f"{part.id}  {of:>9}  {row['verdict_s']:10.2f} s  {row['diagnosis_s']:7.2f} s  {row['longest_s']:5.2f} s "
-            f"{row['longest']}{late}",
+            f"{row['longest_processor_s']:6.2f} s  {row['longest']}{late}",
             *row["not_its_own"],
             sep="\n      not its own name: ",
             flush=True,

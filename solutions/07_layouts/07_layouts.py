@@ -3,7 +3,8 @@
 # %% [markdown]
 # # Lab 07 · Other layouts, same questions
 #
-# *100 points, about 75 minutes. Nothing here needs a GPU.*
+# *100 points, about 90 minutes, 75 without what can wait. Nothing here needs a GPU; 7e is compiled for it where there is
+# one.*
 #
 # In six labs a token went to a rank alone: loc 0 to rank 0, loc 1 to rank 1. That is one layout of many, and the only one
 # that this course has shown. Other servers give each rank a run of neighbours, keep blocks of two sizes, share out the
@@ -16,10 +17,12 @@
 # all of a short request.
 #
 # **Afterwards** you can read a server's layout off two numbers and say which of its ids another server may use. **You
-# need** lab 01's 1a to 1d, lab 04's 4a and lab 06's 6e.
+# need** lab 01's 1a to 1d, lab 04's 4a and lab 06's 6e; 7e needs 6f. **Short of time?** 7e can wait; no later part uses it.
 
 # %%
 import torch
+import triton
+import triton.language as tl
 
 from dcplab import lab, viz
 from dcplab.demos import layouts
@@ -35,7 +38,7 @@ lab.recall("07")
 # %% [markdown]
 # ## 7a · I at a time
 #
-# *50 points, 8 minutes.*
+# *10 points, 8 minutes.*
 #
 # Cut the locs into runs of I and deal the *runs*. A rank keeps its runs one behind the other, so its rows have no holes.
 #
@@ -303,6 +306,202 @@ lab.check("7d")
 # [#54296](https://github.com/vllm-project/vllm/pull/54296). And with D ranks a line of the table has the blocks of *one* rank:
 # the position must be made local first, by 7a, with the manager's size.
 # </details>
+
+# %% [markdown]
+# ## 7e · Rows on the move
+#
+# *20 points, 15 minutes. It can wait.*
+#
+# A request was prefilled on a node with one layout and is to be decoded on a node with another. Lab 06 moved rows by two
+# lists of locs. Here no list is needed: within a page locs have no gaps. A **piece** is a run of tokens that are neighbours
+# on both nodes, so four numbers are enough: where it begins on either side, how long it is, and whose launch this is.
+#
+# One launch moves one piece from one source rank to one target rank. Both nodes have a D and an I of their own, and
+# nothing is said about the two together: ask 7a for the source loc and for the target loc. There is no copy of the whole
+# in between, and no row is read that this launch does not move. All pairs of ranks together then read each row once.
+#
+# Go through the token's way first. Which of its numbers are the same on both sides?
+
+# %%
+viz.layouts()
+
+# %%
+lab.predict("7e")
+
+# %% [markdown]
+# Write the kernel's body. `src_first` and `dst_first` are plain numbers, and lanes made of them count in 32 bits, as all
+# that comes from `tl.arange` does, until you say otherwise: `.to(tl.int64)`. About 11 lines.
+
+
+# %% part="7e" role="answer"
+@triton.jit
+def relayout_kernel(
+    dst_ptr,
+    src_ptr,
+    dst_first,
+    src_first,
+    n,
+    dst_stride,
+    src_stride,
+    DIM: tl.constexpr,
+    DST_RANK: tl.constexpr,
+    DST_SIZE: tl.constexpr,
+    DST_INTERLEAVE: tl.constexpr,
+    SRC_RANK: tl.constexpr,
+    SRC_SIZE: tl.constexpr,
+    SRC_INTERLEAVE: tl.constexpr,
+    ROWS: tl.constexpr,
+):
+    """Moves one piece's rows from one source rank to one target rank.
+
+    dst_ptr, src_ptr: the two ranks' pools from row 0 on; rows of DIM values, dst_stride
+    and src_stride elements apart; one dtype.
+    src_first, dst_first: loc of the piece's first token on either node. Token i of n is
+    at src_first + i and dst_first + i.
+    SIZE and INTERLEAVE: D and I of a node. DIM and ROWS are powers of two.
+    Reads the rows that move, each once, and no other. Grid: (cdiv(n, ROWS),).
+    """
+    ### BEGIN SOLUTION
+    token = tl.program_id(0) * ROWS + tl.arange(0, ROWS).to(tl.int64)
+    src_loc, dst_loc = src_first + token, dst_first + token
+    here = src_loc // SRC_INTERLEAVE % SRC_SIZE == SRC_RANK
+    there = dst_loc // DST_INTERLEAVE % DST_SIZE == DST_RANK
+    src_row = src_loc // (SRC_INTERLEAVE * SRC_SIZE) * SRC_INTERLEAVE + src_loc % SRC_INTERLEAVE
+    dst_row = dst_loc // (DST_INTERLEAVE * DST_SIZE) * DST_INTERLEAVE + dst_loc % DST_INTERLEAVE
+    column, moves = tl.arange(0, DIM)[None, :], ((token < n) & here & there)[:, None]
+    row = tl.load(src_ptr + src_row[:, None] * src_stride + column, mask=moves)
+    tl.store(dst_ptr + dst_row[:, None] * dst_stride + column, row, mask=moves)
+    ### END SOLUTION
+
+
+# %% part="7e" role="check"
+lab.check("7e")
+
+# %% [markdown]
+# Run it on something small. The arguments are the source rank's pool, the two first locs and the number of tokens, source
+# and target as (rank, D, I), rows of the target's pool, and tokens a program:
+
+# %%
+lab.run("7e", torch.arange(8.0)[:, None].repeat(1, 2), 8, 12, 8, (1, 2, 4), (0, 2, 2), 12, 4)
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# Source rank 1 has locs 12 to 15, in rows 4 to 7. They go to target locs 16 to 19, of which 16 and 17 are target rank 0's,
+# rows 8 and 9. The 7 stands for rows that nobody wrote.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("7e")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That it is fast: a launch looks at all tokens of the piece and moves its share. Nor that the source still holds these
+# tokens: lab 06's question stays.
+# </details>
+
+# %% [markdown]
+# ## 7f · Who was chosen?
+#
+# *20 points, 15 minutes.*
+#
+# Lab 02 had a bill: index-K is complete on every rank, so eight ranks pay for it eight times. Other servers share it out as
+# well. Then a rank scores its own keys only, and no rank has seen all scores when top-k is due. Two answers are in use:
+#
+# * **exact**: each rank takes its best `topk` keys and sends them, score and position. All ranks choose once more, of what
+#   was sent. They read what one rank with all keys would read.
+# * **union**: each rank keeps its own best `topk` and sends nothing. It reads them, and lab 03's merge puts the outputs
+#   together. Up to D times as many keys are read, and which ones depends on D.
+#
+# In vLLM this is a switch, `--dcp-sparse-indexer-mode`, and exact is its default.
+
+# %%
+layouts.index_k_bill()
+
+# %% [markdown]
+# Two keys may score the same. Every rank must then choose the same one, on any layout: the smaller position wins.
+
+# %%
+lab.predict("7f")
+
+# %%
+viz.question("7f")
+
+# %% [markdown]
+# Write both. Say as well what each costs: how many candidates are sent, and how many keys are read beyond exact's. About
+# 8 and 3 lines, with a function of your own for what one rank does.
+
+
+# %% part="7f" role="answer"
+def best_of_rank(scores, positions, topk):
+    """A rank's topk best keys in the order of positions: their scores and positions."""
+    ### BEGIN SOLUTION
+    keep = torch.sort(scores, descending=True, stable=True).indices[:topk].sort().values
+    return scores[keep], positions[keep]
+    ### END SOLUTION
+
+
+def exact_topk(scores_of_rank, positions_of_rank, topk):
+    """The keys that one rank with all of them would choose, from what each rank sends.
+
+    scores_of_rank: list of D 1-D float32 tensors, one query's scores of a rank's keys;
+    finite; perhaps none.
+    positions_of_rank: list of D 1-D integer tensors: the positions of these keys,
+    ascending. No two ranks have the same.
+    topk: int from 1 on.
+    Returns (positions, sent): the topk best positions over all ranks, ascending, 1-D of
+    positions' dtype, of equal scores the smaller positions, all if there are fewer; and
+    how many candidates the ranks send together, an int.
+    """
+    ### BEGIN SOLUTION
+    best = [best_of_rank(*rank, topk) for rank in zip(scores_of_rank, positions_of_rank, strict=True)]
+    scores, positions = (torch.cat(side) for side in zip(*best, strict=True))
+    order = positions.argsort()
+    return best_of_rank(scores[order], positions[order], topk)[1], len(positions)
+    ### END SOLUTION
+
+
+def union_topk(scores_of_rank, positions_of_rank, topk):
+    """The keys that each rank reads if it asks nobody.
+
+    The arguments are those of exact_topk.
+    Returns (positions_of_rank, extra): a list of D new tensors, each rank's topk best
+    positions, ascending, of equal scores the smaller; and how many more keys all ranks
+    read than with exact_topk, an int.
+    """
+    ### BEGIN SOLUTION
+    chosen = [best_of_rank(*rank, topk)[1] for rank in zip(scores_of_rank, positions_of_rank, strict=True)]
+    return chosen, sum(map(len, chosen)) - min(topk, sum(map(len, positions_of_rank)))
+    ### END SOLUTION
+
+
+# %% part="7f" role="check"
+lab.check("7f")
+
+# %% [markdown]
+# <details><summary>Expected output</summary>
+#
+# With scores `[torch.tensor([9., 2.]), torch.tensor([9., 1.])]`, positions `[torch.tensor([0, 2]), torch.tensor([1, 3])]`
+# and topk 1, `exact_topk` gives `(tensor([0]), 2)` and `union_topk` gives `([tensor([0]), tensor([1])], 1)`.
+# </details>
+# <details><summary>Stuck?</summary>
+#
+# `lab.hint("7f")`.
+# </details>
+# <details><summary>What this does not prove</summary>
+#
+# That all ranks see the same scores. A score that is computed twice may differ in its last bit, and of two ranks that
+# choose for themselves each may take another key. Exact sends scores once and compares the same numbers everywhere.
+# </details>
+
+# %% [markdown]
+# ### On the real kernels
+#
+# The same with the course's indexer and top-k, rank by rank, each on its own pages of index-K: 7a's rows tell which key lies
+# where. Where there is a GPU they run on it; elsewhere the reference does.
+
+# %%
+layouts.sharded_indexer()
 
 # %% [markdown]
 # ## 7g · Five stores, five ids

@@ -151,13 +151,14 @@ def _fact(judged: Judgement) -> tuple[str, Any] | None:
         return fact  # on each further seed the learner would wait as long again
     if fact or key.part.compare or (kernel and (mode == "gpu" or not related([judged]))):  # a kernel takes long to run again
         return fact
-    every = [judged]
-    for other in range(seed + 1, seed + 1 + OTHER_SEEDS):
-        reference = Reference(key, draw(key.part, other, mode))
-        trial = attempt([judged.program], key.part, reference.drawn.packed, mode, reference.drawn.own_s)[0]
-        triton = modes.versions().get("triton", "")
-        every.append(judgement.judge(key, judged.program, reference.drawn, trial, reference.expected(), triton))
-    found = related(every)
+    others = [Reference(key, draw(key.part, other, mode)) for other in range(seed + 1, seed + 1 + OTHER_SEEDS)]
+    with ThreadPoolExecutor(OTHER_SEEDS) as beside:
+        ran = [beside.submit(attempt, [judged.program], key.part, one.drawn.packed, mode, one.drawn.own_s) for one in others]
+        right = [one.expected() for one in others]
+        trials = [one.result()[0] for one in ran]
+    triton = modes.versions().get("triton", "")
+    again = zip(others, trials, right, strict=True)
+    found = related([judged, *(judgement.judge(key, judged.program, one.drawn, did, of, triton) for one, did, of in again)])
     return ("related", found) if found else None
 
 

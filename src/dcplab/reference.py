@@ -32,7 +32,7 @@ class Reference:
     def __init__(self, key: Key, drawn: Drawn, whole: bool = False):
         self.key, self.drawn, self.whole = key, drawn, whole
         self._expected: Sequence[Any] | str | None = None
-        self._did: dict[tuple[str, int | None, str], Deeds] = {}  # mode, case or all, source of a wrong answer -> its deeds
+        self._did: dict[tuple[str, tuple[int, ...] | None, str], Deeds] = {}  # mode, cases, a wrong answer's source
         self._programs = {wrong.source: program for wrong, program in key.wrong}
         self._solving, self._running = threading.Lock(), threading.Lock()
 
@@ -44,15 +44,15 @@ class Reference:
                 self._expected = of(self.key, self.drawn)
             return self._expected
 
-    def bank(self, wrong: Sequence[Wrong], mode: str, number: int | None) -> list[Deeds]:
-        """Return the deeds of these wrong answers, all of one outcome, on the case ``number``, or on all cases."""
+    def bank(self, wrong: Sequence[Wrong], mode: str, cases: tuple[int, ...] | None) -> list[Deeds]:
+        """Return the deeds of these wrong answers, all of one outcome, on the cases of these numbers, or on all."""
         with self._running:
             new = [w for w in wrong if (mode, None, w.source) not in self._did]
             by_people = all(w.source in self._programs for w in wrong)
-            if new and number is not None and not (self.whole and mode == "cpu" and by_people):  # a GPU compiles each kernel
-                new = [w for w in new if (mode, number, w.source) not in self._did]
-                self._keep(mode, number, new)
-                return [self._did.get((mode, None, w.source)) or self._did[mode, number, w.source] for w in wrong]
+            if new and cases is not None and not (self.whole and mode == "cpu" and by_people):  # a GPU compiles each kernel
+                new = [w for w in new if (mode, cases, w.source) not in self._did]
+                self._keep(mode, cases, new)
+                return [self._did.get((mode, None, w.source)) or self._did[mode, cases, w.source] for w in wrong]
             if new and self.whole and by_people and mode == "cpu":  # answers that are asked for later run in the same child
                 outcomes = {w.outcome for w in wrong}
                 new = [w for w, _ in self.key.wrong if w.outcome in outcomes and (mode, None, w.source) not in self._did]
@@ -71,19 +71,20 @@ class Reference:
             if trial.watched is not None:
                 self._did["cpu", None, sources[name]] = deeds(trial.watched, self.key.part.close)
 
-    def _keep(self, mode: str, number: int | None, new: Sequence[Wrong]) -> None:
-        numbers = range(len(self.drawn.packed)) if number is None else [number]
+    def _keep(self, mode: str, cases: tuple[int, ...] | None, new: Sequence[Wrong]) -> None:
+        numbers = range(len(self.drawn.packed)) if cases is None else cases
         if new:
-            self._did |= {(mode, number, w.source): did for w, did in zip(new, self._run(new, mode, numbers), strict=True)}
+            self._did |= {(mode, cases, w.source): did for w, did in zip(new, self._run(new, mode, numbers), strict=True)}
 
     def _run(self, wrong: Sequence[Wrong], mode: str, numbers: Sequence[int]) -> list[Deeds]:
-        quick = wrong[0].outcome == "timeout" or wrong[0].source not in self._programs
+        by_machine = wrong[0].source not in self._programs
+        quick = wrong[0].outcome == "timeout" or by_machine
         own_s = min(self.drawn.own_s, ENDLESS_S) if quick else self.drawn.own_s
         packed = [self.drawn.quiet[n] for n in numbers]
         trials = attempt([self.program(w) for w in wrong], self.key.part, packed, mode, own_s)
         for trial in trials:
             trial.records = {numbers[i]: record for i, record in trial.records.items()}
-        return [deeds(trial, self.key.part.close) for trial in trials]
+        return [deeds(trial, self.key.part.close, untyped=not by_machine) for trial in trials]
 
 
 class References:

@@ -21,7 +21,7 @@ from dcplab.errors import CourseError
 def test_exact_answers_as_one_rank_does(config, seed):
     server = answers_alike(replace(config, indexer="exact"), seed)
     if config.dcp_size > 1:
-        assert server.shared.monitor.valid == server.shared.monitor.selected and server.shared.union.more == 0
+        assert server.shared.monitor.valid == server.shared.monitor.selected and server.shared.choices.more == 0
 
 
 @pytest.mark.slow
@@ -64,7 +64,7 @@ def test_union_reads_more_and_says_how_much_and_where():
     m = union.shared.monitor
     assert again == words, "here the keys that are read beyond the whole top-k weigh little"
     assert m.valid == m.selected > exact.shared.monitor.selected and not m.alarm
-    reads = union.shared.union
+    reads = union.shared.choices
     assert 0 < reads.more <= 3 * reads.whole and 0 < reads.queries
     assert "layer 0, position" in reads.first and "more than the 8 of the whole top-k" in reads.first
     apart = [
@@ -74,7 +74,7 @@ def test_union_reads_more_and_says_how_much_and_where():
     ]
     assert max(float(d.max()) for d in apart) > 1e-6, "but they weigh something"
     everything = replace(config, topk=64, indexer="union")
-    assert captured(everything, asked)[1].shared.union.more == 0, "where all keys are selected there are no more"
+    assert captured(everything, asked)[1].shared.choices.more == 0, "where all keys are selected there are no more"
 
 
 def test_an_unwatched_union_gathers_nothing_in_decode():

@@ -30,6 +30,7 @@ def servers(draw):
         dcp_size=dcp_size,
         page_size=page_size,
         interleave=draw(st.sampled_from(divisors(page_size))),
+        kernel_block_size=draw(st.sampled_from([0, *divisors(page_size)])),
         size=max(pages, -(-60 // (dcp_size * page_size)) + 1) * page_size,
         chunk=draw(st.sampled_from([5, 16, 40])),
         mixed=draw(st.booleans()),

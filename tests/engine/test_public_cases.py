@@ -39,6 +39,23 @@ SAYS = {
     "draft_stale": (False, QUIET, NOTHING, NOTHING),
     "free_mid_page": (False, QUIET, NOTHING, "is free already"),  # it needs a full pool
     "transfer_raw": (True, QUIET, "receive_ckv on ckv.0 takes a row and was given a loc", "receive_ckv writes ckv.0 at loc"),
+    "transfer_interleave": (
+        True,
+        QUIET,
+        "receive_ckv on ckv.0 takes a row of rank 0 of (D = 4, I = 4) and was given a row of rank 0 of (D = 4, I = 1)",
+        NOTHING,
+    ),
+    "interleave_other": (
+        True,
+        QUIET,
+        "sparse_mla_decode on ckv.0 takes a row of rank 0 of (D = 4, I = 4) and was given a row of rank 0 of (D = 4, I = 1)",
+        NOTHING,
+    ),
+    "kernel_block": (True, QUIET, "takes an index-K page of 2 slots and was given an index-K page of 4 slots", NOTHING),
+    "index_k_unsharded": (True, QUIET, "write_index_k on index_k.0 takes a row and was given a loc", "index_k.0 at loc"),
+    "stores_localized": (False, QUIET, "write_kpool on kpool takes a pooled key and was given a row", NOTHING),  # a count
+    "ties_by_rank": (False, QUIET, NOTHING, NOTHING),  # other keys of the same score: a count says it
+    "exact_unfiltered": (True, ALARM, "tagged a row: no token of the query's request lies there", NOTHING),
     "transfer_twice": (True, QUIET, "receive_ckv on ckv.0 takes a loc and was given a row", NOTHING),
 }
 SELECTION_LOST = ("restore_old_locs", "index_k_stale", "draft_stale")
@@ -60,7 +77,8 @@ def test_what_each_instrument_says(name):
     out = told(name, "below")
     assert out.verdict == ("silent corruption" if out.wrong else "right") and out.first_outside is None
     assert wrong in (None, bool(out.wrong)) and alarm in (None, out.monitor.alarm)
-    assert out.metrics.selection_lost == ("selection" in out.signs) == (name in SELECTION_LOST)
+    assert out.metrics.selection_lost == (name in SELECTION_LOST) and (out.choices.otherwise > 0) == (name == "ties_by_rank")
+    assert ("selection" in out.signs) == (name in (*SELECTION_LOST, "ties_by_rank"))
     for mode, said in (("typed", typed), ("strict", strict)):
         out = told(name, "above", **{mode: True})
         assert (out.verdict == "refused") == bool(said) and said in out.why

@@ -25,7 +25,8 @@ def left(answers, mine=MINE, ended=False, sources=None, **also):
     judged = judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, RIGHT, "")
     ran = []
 
-    def bank(wrong, mode, number):
+    def bank(wrong, mode, cases):
+        [number] = cases
         ran.append((len(wrong), number))
         return [deeds(Trial({number: {"returned": answers[w.id][number], "events": []}}), None) for w in wrong]
 

@@ -64,6 +64,7 @@ def launches() -> dict[str, tuple]:
     from dcp_kernels.index_space import localize_page_table_kernel
     from dcp_kernels.lse_merge import merge_lse_kernel
     from dcp_kernels.ragged import assemble_ragged_kernel, cumulative_lengths_kernel
+    from dcp_kernels.relayout import relayout_rows_kernel
     from dcp_kernels.rows import gather_rows_kernel, scatter_rows_kernel
     from dcp_kernels.topk_transform import localize_topk_kernel, topk_to_paged_kernel, topk_to_ragged_kernel
 
@@ -147,6 +148,19 @@ def launches() -> dict[str, tuple]:
             "pool_ptr:*i16 rows_ptr:*i64 out_ptr:*i16",
             "n pool_stride out_stride",
             "n",
+            V=576,
+            ROWS=8,
+            COLS=1024,
+        ),
+        "relayout": of(
+            relayout_rows_kernel,
+            "dst_ptr:*i16 src_ptr:*i16",
+            "first_row n further src_rank dst_rank dst_stride src_stride",
+            "first_row n further src_rank dst_rank",
+            SRC_SIZE=2,
+            SRC_INTERLEAVE=1,
+            DST_SIZE=8,
+            DST_INTERLEAVE=64,
             V=576,
             ROWS=8,
             COLS=1024,

@@ -6,7 +6,7 @@ Without that variable PyTorch's allocator hands out pieces of large blocks and m
 """
 
 import torch
-from dcp_kernels import ckv_write, index_k, index_space, lse_merge, ragged, reference, rows, topk_transform
+from dcp_kernels import ckv_write, index_k, index_space, lse_merge, ragged, reference, relayout, rows, topk_transform
 
 
 def main(device: str) -> None:
@@ -70,6 +70,12 @@ def main(device: str) -> None:
     rows.scatter_rows(pool, saved.flip(0).contiguous(), picked)
     reference.scatter_rows(expected, saved.flip(0), picked)
     same(pool, expected)
+
+    other, expected = torch.zeros_like(pool), torch.zeros_like(pool)
+    piece, nodes = (9, 20, 70), ((1, 2, 5), (2, 3, 2))
+    relayout.relayout(other, pool, relayout.RelayoutPiece(*piece), *(relayout.NodeRank(*node) for node in nodes))
+    reference.relayout(expected, pool, piece, *nodes)
+    same(other, expected)
     print("every kernel ran and agrees with its oracle")
 
 

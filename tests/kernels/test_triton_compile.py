@@ -20,6 +20,7 @@ BUDGET = {
     "localize_topk": (112, 16, 16),
     "merge_lse": (96, 16, 16),
     "read_index_k": (48, 16, 16),
+    "relayout": (64, 16, 16),
     "scatter_rows": (64, 16, 16),
     "topk_to_paged": (112, 16, 16),
     "topk_to_ragged": (80, 16, 16),

@@ -19,7 +19,7 @@ MEMORY = [("layer 0", 0, 16), ("layer 1", 16, 32), ("somebody else's", 32, 48)]
 
 def engine(defects: str = "index_k_size", layers: int = 2, strict: bool = False, size: int = 12) -> Engine:
     """A server that did nothing yet, D = 2, P = 4."""
-    config = ServerConfig(size, 4, 2, layers, max_requests=2, chunk=16)
+    config = ServerConfig(size, 4, 2, layers=layers, max_requests=2, chunk=16)
     return Engine(config, defects.split(",") if defects else (), Local(2), strict=strict)
 
 
@@ -124,6 +124,10 @@ CALLS = {
     "retraction, old locs, last freed first": lambda: viz.retraction(need_sort=False, restore="at the old locs").picture,
     "retraction, three ranks, nothing restored": lambda: viz.retraction(3, 4, 24, restore="not at all", selected=7).picture,
     "retraction, one rank": lambda: viz.retraction(1, 4, 9, at=2).picture,
+    "two layouts": lambda: viz.layouts().picture,
+    "two layouts, one rank to eight": lambda: viz.layouts((1, 1), (8, 1), 32, 31).picture,
+    "two layouts, runs longer than the request": lambda: viz.layouts((3, 2), (8, 16), 13, 12).picture,
+    "two layouts, one token": lambda: viz.layouts((8, 16), (1, 16), 1, 0).picture,
     "matrix": lambda: isolation_matrix().picture,
     "matrix, half run": lambda: isolation_matrix("silent", "", "crash", "alarm").picture,
     "bars": lambda: bars.bars(

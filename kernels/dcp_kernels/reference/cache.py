@@ -91,3 +91,23 @@ def scatter_rows(pool: Tensor, saved: Tensor, rows: Tensor) -> None:
     """Write ``saved [n, V]`` to the rows of ``pool``, in place; a row of -1 is skipped."""
     here = rows >= 0
     pool[rows[here].to(torch.int64)] = saved[here]
+
+
+def relayout(
+    dst_pool: Tensor,
+    src_pool: Tensor,
+    piece: tuple[int, int, int],
+    dst: tuple[int, int, int],
+    src: tuple[int, int, int],
+) -> None:
+    """Copy the rows of ``piece`` (source loc, target loc, tokens) that rank ``src`` has and rank ``dst`` must have, in place.
+
+    A rank is (rank, D, I). Token by token: the turn, the rank and the place in its run are the digits of a loc.
+    """
+    for i in range(piece[2]):
+        places = []
+        for first, (rank, size, run) in ((piece[0], src), (piece[1], dst)):
+            turn, rest = divmod(first + i, size * run)
+            places.append(turn * run + rest % run if rest // run == rank else -1)
+        if min(places) >= 0:
+            dst_pool[places[1]] = src_pool[places[0]]

@@ -146,6 +146,14 @@ def localize_page_table_kernel(
 - loc = tl.load(locs_ptr + at, mask=mask)
 + loc = tl.load(locs_ptr + at, mask=mask).to(tl.int32)
 
+# %% 1h int32-row
+# says: The row was cut to 32 bits: past 2^31 it is another row.
+# asks: Which row has the largest loc of the cases?
+# family: M16
+# from: plain
+- tl.store(rows_ptr + at, tl.where(owned, loc // DCP_SIZE, -1), mask=mask)
++ tl.store(rows_ptr + at, tl.where(owned, (loc // DCP_SIZE).to(tl.int32), -1), mask=mask)
+
 # %% 1h float32
 # says: The row goes through float32, which is exact only below 2^24.
 # asks: Which division never leaves the integers?

@@ -252,6 +252,38 @@ def transfer_rows_kernel(dst_ptr, src_ptr, dst_loc_ptr, src_loc_ptr, n, dst_stri
 + a = a.to(tl.int32)
 + here = a % SRC_SIZE == SRC_RANK
 
+# %% 6f narrow-target-locs
+# says: Locs are cut to 32 bits: past 2^31 they are other locs.
+# asks: How large can a loc be that fits int32?
+# family: M16
+# outcome: unsafe
+# from: plain
+- b = tl.load(dst_loc_ptr + token, mask=inside, other=-1)
++ b = tl.load(dst_loc_ptr + token, mask=inside, other=-1).to(tl.int32)
+
+# %% 6f narrow-locs-on-both-sides
+# says: Locs are cut to 32 bits: past 2^31 they are other locs.
+# asks: How large can a loc be that fits int32?
+# family: M16
+# outcome: unsafe
+# from: plain
+- a = tl.load(src_loc_ptr + token, mask=inside, other=0)
+- b = tl.load(dst_loc_ptr + token, mask=inside, other=-1)
++ a = tl.load(src_loc_ptr + token, mask=inside, other=0).to(tl.int32)
++ b = tl.load(dst_loc_ptr + token, mask=inside, other=-1).to(tl.int32)
+
+# %% 6f no-sign-no-tail
+# says: Without a sign test -1 is before the pool, and lanes past n copy loc 0.
+# asks: Which lanes have no target, and what do they load in place of one?
+# family: M8
+# outcome: unsafe
+# from: plain
+- b = tl.load(dst_loc_ptr + token, mask=inside, other=-1)
++ b = tl.load(dst_loc_ptr + token, mask=inside, other=0)
+
+- there = (b >= 0) & (b % DST_SIZE == DST_RANK)
++ there = b % DST_SIZE == DST_RANK
+
 # %% 6f half-row
 # says: Only the first element of each row is copied.
 # asks: How many elements has a row?

@@ -5,4 +5,4 @@ I = 1 where I is larger, an edge of a rank's run, a round that is not complete, 
 every loc, ids past 2^31 and 2^53, strided views, and nothing at all.
 """
 
-LAB = dict(id="07", name="07_layouts", title="Other layouts, same questions", minutes=75)
+LAB = dict(id="07", name="07_layouts", title="Other layouts, same questions", minutes=90)

@@ -30,6 +30,7 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         "extend_step",
         "flattened",
         "kernel_lanes",
+        "layouts",
         "localized",
         "memory_map",
         "owner_strip",
@@ -47,6 +48,7 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         "workspace_picture",
     ),
     "investigate": ("at_scale", "case", "incident", "matrix", "snippets"),
+    "demos.layouts": ("index_k_bill", "sharded_indexer", "two_block_sizes", "uneven"),
     "demos.memcheck": ("memcheck",),
     "demos.norope": ("half_fixes", "minus_one", "needle", "real_decode", "replicas", "times", "tma"),
     "demos.retraction": (

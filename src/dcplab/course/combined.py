@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -42,24 +42,24 @@ class _Change:
 
 def combined(solution: str, one: str, other: str) -> str | None:
     """Return ``solution`` with what ``one`` changes in it and with what ``other`` changes, or None if they change one place."""
-    base = _plain(solution)
     mine, theirs = _changed(solution, one), _changed(solution, other)
-    shared = {_key(change) for change in mine}
-    theirs = [change for change in theirs if _key(change) not in shared]
-    if not mine or not theirs or any(a.meets(b) for a in mine for b in theirs):
+    theirs = {key: change for key, change in theirs.items() if key not in mine}
+    if not mine or not theirs or any(a.meets(b) for a in mine.values() for b in theirs.values()):
         return None
-    made = copy.deepcopy(base)
-    for change in sorted([*mine, *theirs], key=lambda c: (*c.at, (c.field, c.start)), reverse=True):  # the last place first
-        _apply(made, change)
-    return ast.unparse(ast.fix_missing_locations(made))
+    made = _plain(solution)
+    changes = [*mine.values(), *theirs.values()]
+    for change in sorted(changes, key=lambda c: (*c.at, (c.field, c.start)), reverse=True):  # the last place first
+        made = _applied(made, change.at, change)
+    return ast.unparse(made)
 
 
-@lru_cache(maxsize=256)
-def _changed(solution: str, source: str) -> list[_Change]:
-    return list(_changes(_plain(solution), _plain(source), ()))
+@lru_cache(maxsize=2048)
+def _changed(solution: str, source: str) -> dict[tuple[Any, ...], _Change]:
+    """Return what a source changes in the solution, by what tells two changes apart."""
+    return {_key(change): change for change in _changes(_plain(solution), _plain(source), ())}
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _plain(source: str) -> ast.Module:
     """Parse a program without its docstrings, and with each name that is set once and used once, in the next statement,
     written out there: people name other steps than the solution does."""
@@ -93,15 +93,25 @@ class _Put(ast.NodeTransformer):
 
 
 def _key(change: _Change) -> tuple[Any, ...]:
-    new = change.new if isinstance(change.new, list) else [change.new]
-    told = tuple(ast.dump(n) if isinstance(n, ast.AST) else repr(n) for n in new)
-    return change.at, change.field, change.start, change.end, told
+    return change.at, change.field, change.start, change.end, _shape(change.new)
+
+
+def _shape(value: Any) -> Any:
+    """Return what is equal for equal trees, and for nothing else. A node keeps its own, so a tree is gone through once."""
+    if isinstance(value, list):
+        return tuple(map(_shape, value))
+    if not isinstance(value, ast.AST):
+        return type(value), repr(value)
+    kept = vars(value)
+    if "shape" not in kept:
+        kept["shape"] = type(value), *(_shape(getattr(value, name, None)) for name in value._fields)
+    return kept["shape"]
 
 
 def _changes(a: ast.AST, b: ast.AST, at: tuple[Any, ...]) -> Iterator[_Change]:
     for number, name in enumerate(a._fields):
         left, right = getattr(a, name, None), getattr(b, name, None)
-        if _same(left, right):
+        if _shape(left) == _shape(right):
             continue
         if isinstance(left, list) and isinstance(right, list):
             yield from _in_list(left, right, at, number)
@@ -112,7 +122,7 @@ def _changes(a: ast.AST, b: ast.AST, at: tuple[Any, ...]) -> Iterator[_Change]:
 
 
 def _in_list(left: list[Any], right: list[Any], at: tuple[Any, ...], number: int) -> Iterator[_Change]:
-    old, new = ([ast.dump(n) if isinstance(n, ast.AST) else repr(n) for n in side] for side in (left, right))
+    old, new = [_shape(n) for n in left], [_shape(n) for n in right]
     for what, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what == "equal":
             continue
@@ -124,21 +134,17 @@ def _in_list(left: list[Any], right: list[Any], at: tuple[Any, ...], number: int
             yield _Change(at, number, i, j, right[k:m])
 
 
-def _same(left: Any, right: Any) -> bool:
-    if isinstance(left, ast.AST) and isinstance(right, ast.AST):
-        return ast.dump(left) == ast.dump(right)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(_same(x, y) for x, y in zip(left, right, strict=True))
-    return bool(left == right) and type(left) is type(right)
-
-
-def _apply(tree: ast.AST, change: _Change) -> None:
-    node: Any = tree
-    for number, index in change.at:
-        node = getattr(node, node._fields[number])
-        node = node if index == -1 else node[index]
-    name = node._fields[change.field]
-    if change.start == -1:
-        setattr(node, name, copy.deepcopy(change.new))
+def _applied(node: Any, at: Sequence[tuple[int, int]], change: _Change) -> Any:
+    """Return a node with a change below it. What is not on the way there is shared with the old one."""
+    made = copy.copy(node)
+    vars(made).pop("shape", None)
+    number, index = at[0] if at else (change.field, -1)
+    name = node._fields[number]
+    value = getattr(node, name)
+    if at:
+        below = _applied(value if index == -1 else value[index], at[1:], change)
+        setattr(made, name, below if index == -1 else [*value[:index], below, *value[index + 1 :]])
     else:
-        getattr(node, name)[change.start : change.end] = copy.deepcopy(change.new)
+        entries = change.start != -1
+        setattr(made, name, [*value[: change.start], *change.new, *value[change.end :]] if entries else change.new)
+    return made

@@ -69,18 +69,22 @@ class LayerStep:
         union, topk = self.shared.config.indexer == "union", self.shared.config.topk
         if union and one and not self.shared.monitoring:
             return [c.positions for c in own]
-        everyone = indexer.in_order(indexer.join(self.all_gather([indexer.pack(c) for c in own])))
+        joined = indexer.join(self.all_gather([indexer.pack(c) for c in own]))
+        everyone = indexer.in_order(joined)
         whole = tag(indexer.best(everyone, topk), Space.POSITION)
         if not union:
+            if self.has("ties_by_rank"):
+                whole, due = tag(indexer.best(joined, topk), Space.POSITION), whole
+                if self.shared.monitoring:
+                    self.shared.choices.otherwise += int((whole.sort(1).values != due.sort(1).values).any(1).sum())
             return [whole] * len(self.ranks)
         if self.shared.monitoring:
             self._count_more(everyone.positions, whole)
-        joined = tag(everyone.positions, Space.POSITION)
-        return [c.positions for c in own] if one else [joined] * len(self.ranks)
+        return [c.positions for c in own] if one else [tag(everyone.positions, Space.POSITION)] * len(self.ranks)
 
     def _count_more(self, union: torch.Tensor, whole: torch.Tensor) -> None:
         """Note what a union ``[T, n]`` reads beyond the whole top-k, and for which query first."""
-        seen, b = self.shared.union, self.batch
+        seen, b = self.shared.choices, self.batch
         each = (union >= 0).sum(1) - (whole >= 0).sum(1)
         seen.more, seen.whole = seen.more + int(each.sum()), seen.whole + int((whole >= 0).sum())
         seen.queries += int((each > 0).sum())
@@ -120,10 +124,12 @@ class LayerStep:
         self.capture(out, lse)
         return [out] * len(self.ranks)
 
-    def count(self, selected: Sequence[torch.Tensor], counts: Sequence[torch.Tensor]) -> None:
+    def count(self, selected: Sequence[torch.Tensor] | torch.Tensor, counts: Sequence[torch.Tensor]) -> None:
         """Tell the monitor how many keys top-k selected, ``[T, topk]`` a hosted rank, and how many each of them holds ``[T]``.
         All ranks select the same, unless each selects of its own."""
         if self.shared.monitoring and self.batch.reads:
+            if isinstance(selected, torch.Tensor):  # one rank's, as the wirings of earlier answers give it
+                selected = [selected] * len(self.ranks)
             alone = self.ranks[0].index_k_sharded and self.shared.config.indexer == "union"
             each = [(s >= 0).sum()[None] for s in selected]
             self.shared.monitor.selected += int(self.all_gather(each).sum() if alone else each[0])

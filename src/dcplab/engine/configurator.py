@@ -33,6 +33,7 @@ class ServerConfig:
     page_size: int = 8
     dcp_size: int = 4
     interleave: int = 1  # locs that go to one rank before the next one's turn; divides the page
+    kernel_block_size: int = 0  # slots in a block of the indexer's kernel (`blocks`); divides the page; 0: the page
     layers: int = 3  # DSA layers
     heads: int = 2  # the last is the witness (`model`)
     topk: int = 64
@@ -46,6 +47,8 @@ class ServerConfig:
     mixed: bool = False  # decoding requests ride along with extend chunks
     draft_tokens: int = 0  # tokens a draft proposes a step; 0: no draft
     prefix_cache: bool = True
+    kpool: int = 0  # locs to a pooled key (`stores`); divides the widened page; 0: there are none
+    window: int = 0  # tokens that a sliding window keeps of a request (`stores`); 0: there is none
     need_sort: bool = False  # the allocator of a prefill or decode node: see `PagedAllocator`
     host_tokens: int | None = None  # tokens of retracted requests that the host has room for; None: no bound
     prefill_dcp: int = 0  # ranks of a prefill node from which each prompt's KV comes; 0: prompts are extended here
@@ -68,6 +71,16 @@ class ServerConfig:
     def index_k_sharded(self) -> bool:
         """Whether a rank holds the index keys of its own tokens alone, by row. On one rank that is all of them."""
         return self.indexer != "replicated" and self.dcp_size > 1
+
+    @property
+    def index_page(self) -> int:
+        """Slots in a page of the index-K buffers, which the kernel's block is."""
+        return self.kernel_block_size or self.page_size
+
+    @property
+    def ring(self) -> int:
+        """Slots of a request's window: a draft's tokens, which may be taken back, must not push out what is still in it."""
+        return self.window + self.draft_tokens + 1
 
     @property
     def pages(self) -> int:
@@ -105,6 +118,18 @@ class ServerConfig:
                     f"{name} must divide the page of {self.page_size} rows, and {turn} does not: a page of locs would not be "
                     "one page of rows on every rank."
                 )
+        if self.kernel_block_size < 0 or self.page_size % self.index_page:
+            raise CourseError(
+                f"A kernel's block divides the page of {self.page_size} rows, and {self.kernel_block_size} does not: a page "
+                "would not be a whole number of blocks."
+            )
+        if min(self.kpool, self.window) < 0 or (self.kpool and self.width % self.kpool):
+            raise CourseError(
+                f"The locs of a pooled key must divide the widened page of {self.width}, and {self.kpool} do not: a group "
+                f"would be two requests'. A window has 0 tokens or more, not {self.window}."
+            )
+        if self.prefill_dcp and (self.kpool or self.window):
+            raise CourseError("A prefill node here sends neither pooled keys nor a window: leave one or the other out.")
         if self.prefill_dcp < 0:
             raise CourseError(f"A prefill node has 1 rank or more (0: there is none), not {self.prefill_dcp}.")
         if self.size < self.page_size:
@@ -201,7 +226,7 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     First the ragged workspace, then c-KV of every layer, the draft's, index-K of every layer, the draft's, and last the
     convolution state: the neighbour that an index-K overflow meets.
     """
-    size, page, d = config.size, config.page_size, config.dcp_size
+    size, page, d, block = config.size, config.page_size, config.dcp_size, config.index_page
     index, space = index_k_slots(size, page, d, defects), Space.LOC
     if config.index_k_sharded:
         index, space = index_spaces.ckv_rows(size, page), Space.ROW
@@ -209,12 +234,19 @@ def specs(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
     out += [Spec(f"ckv.{i}", Space.ROW, (size + page, WIDTH), config.dtype) for i in range(config.layers)]
     if config.draft_tokens:
         out.append(Spec("draft.ckv", Space.LOC, (draft_rows(size, page, d, defects), WIDTH), config.dtype))
-    out += [Spec(f"index_k.{i}", space, (index // page, page * INDEX_BYTES), torch.uint8, page) for i in range(config.layers)]
+    out += [
+        Spec(f"index_k.{i}", space, (index // block, block * INDEX_BYTES), torch.uint8, block) for i in range(config.layers)
+    ]
     if config.draft_tokens:
         slots = -(-draft_rows(size, page, d, defects) // page) * page
-        out.append(Spec("draft.index_k", Space.LOC, (slots // page, page * INDEX_BYTES), torch.uint8, page))
+        out.append(Spec("draft.index_k", Space.LOC, (slots // block, block * INDEX_BYTES), torch.uint8, block))
     # One more than there are requests: padding has a place of its own.
     out.append(Spec("conv_state", Space.STATE, (config.max_requests + 1, STATE), config.dtype))
+    if config.kpool:
+        pooled = -(-index_spaces.loc_slots(size, page, d) // config.kpool)
+        out.append(Spec("kpool", Space.POOLED, (pooled, STATE), config.dtype))
+    if config.window:
+        out.append(Spec("window", Space.WINDOW, ((config.max_requests + 1) * config.ring, STATE), config.dtype))
     return out
 
 
@@ -232,7 +264,7 @@ def short(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Spec]:
 # The switches that give c-KV or the workspace an index of another space, or of another rank.
 RAW = frozenset(
     "ckv_write read extend retract mixed prefix_stride decode_raw fp8_write ranks_rotated "
-    "positions_as_rows transfer_raw".split()
+    "positions_as_rows transfer_raw interleave_other index_k_unsharded exact_unfiltered transfer_interleave".split()
 )
 
 
@@ -254,11 +286,14 @@ def tail_bytes(config: ServerConfig) -> int:
 def charges(config: ServerConfig, defects: Set[str] = frozenset()) -> list[Charge]:
     """Make out the bill of one rank, consumer by consumer."""
     stored = {Space.ROW: "sharded", Space.LOC: "replicated", Space.STATE: "own slots", Space.RAGGED: "temporary"}
+    stored |= {Space.POOLED: "replicated", Space.WINDOW: "own slots"}
     pages = {
         Space.ROW: config.page_size,
         Space.LOC: config.width,
         Space.STATE: 1,
         Space.RAGGED: 1,
+        Space.POOLED: config.width // (config.kpool or 1),
+        Space.WINDOW: config.ring,
     }
     bill = []
     for spec in specs(config, defects):

@@ -62,6 +62,31 @@ def _fed_by_one_rank(config: ServerConfig) -> ServerConfig:
     return replace(_decode_node(config), prefill_dcp=config.prefill_dcp or 1)
 
 
+def _in_turns(config: ServerConfig) -> ServerConfig:
+    """Deal a page to a rank before the next one's turn, where one loc a turn was asked for."""
+    return replace(config, interleave=config.page_size) if config.interleave == 1 else config
+
+
+def _fed_in_turns(config: ServerConfig) -> ServerConfig:
+    """Make a decode node that deals pages to its ranks, and a prefill node that deals single locs to two."""
+    return replace(_in_turns(_decode_node(config)), prefill_dcp=config.prefill_dcp or 2, prefill_interleave=1)
+
+
+def _two_blocks(config: ServerConfig) -> ServerConfig:
+    """Let the indexer's kernel read half pages."""
+    return replace(config, kernel_block_size=config.kernel_block_size or max(1, config.page_size // 2))
+
+
+def _many_stores(config: ServerConfig) -> ServerConfig:
+    """Give the server pooled keys, one for a page of locs, and a sliding window."""
+    return replace(config, kpool=config.kpool or config.page_size, window=config.window or 2 * config.page_size)
+
+
+def _exact(config: ServerConfig) -> ServerConfig:
+    """Shard index-K, and let the ranks agree on a top-k."""
+    return replace(config, indexer="exact")
+
+
 def _budgeted(config: ServerConfig) -> ServerConfig:
     config = _drafting(config)
     return replace(config, budget=bytes_per_row(config) * (config.size + config.page_size))
@@ -188,6 +213,48 @@ ALL = (
         "KV from a prefill node is written at row = loc, on every rank",
         "after #32837, a transfer between two layouts",
         _fed_by_one_rank,
+    ),
+    Defect(
+        "transfer_interleave",
+        "KV from a prefill node is laid out by that node's interleave: other rows, and other ranks",
+        "after #32837, where a transfer between two such layouts is not supported",
+        _fed_in_turns,
+    ),
+    Defect(
+        "interleave_other",
+        "decode and verify look for c-KV as if ranks took one loc a turn, where they take a page",
+        "after localize_dcp_indices of #39099, which is given an interleave, and has a default",
+        _in_turns,
+    ),
+    Defect(
+        "kernel_block",
+        "the slots of index-K are looked up in the manager's block table by the kernel's size of a block",
+        "mended by vllm#51031, for the slots of c-KV",
+        _two_blocks,
+    ),
+    Defect(
+        "index_k_unsharded",
+        "index-K, which is sharded here, is written at row = loc, on every rank",
+        "vllm#57260 turned round",
+        _exact,
+    ),
+    Defect(
+        "stores_localized",
+        "pooled keys and the sliding window, which are replicated, are written by owner and at the ids of rows",
+        "vllm#57260",
+        _many_stores,
+    ),
+    Defect(
+        "ties_by_rank",
+        "of equal scores the ranks' candidates are taken in the order of ranks, not of positions",
+        "vllm#45426: what the total order of its merge prevents",
+        _exact,
+    ),
+    Defect(
+        "exact_unfiltered",
+        "of the whole top-k each rank reads all, at row = loc // D: D times as many keys, most of them others'",
+        "after vllm#46076, where a union may leave that filter out and an exact choice may not",
+        _exact,
     ),
     Defect(
         "transfer_twice",

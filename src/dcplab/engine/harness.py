@@ -125,7 +125,7 @@ def _lost(rank: RankStep) -> dict[str, int]:
     mine = index_spaces.owner_rank(locs, *layout) == (0 if rank.replicated else rank.rank)
     rows = arena.view(rank.ckv)[index_spaces.local_row(locs[mine], *layout)]
     keys, scales = model.index_keys(activations, rank.layer)
-    there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.page_size)
+    there, scale = read_index_k(arena.view(rank.index_k), locs, rank.shared.config.index_page)
     other = (there.view(torch.uint8) != keys.view(torch.uint8)).any(1) | (scale != scales)
     return {"ckv": int((rows != rank.latent[mine]).any(1).sum()), "index_k": int(other.sum())}
 

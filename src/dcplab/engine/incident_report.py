@@ -73,8 +73,8 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
             f"Sharding monitor (decode): {m.valid} valid keys summed over ranks for {m.selected} selected; "
             f"{m.replicated} of {m.queries} queries with equal LSEs on all ranks: {'ALARM' if m.alarm else 'quiet'}",
         ]
-    if out.union.whole:
-        u = out.union
+    u = out.choices
+    if u.whole:
         lines.append(
             f"Union: {u.whole + u.more} keys read where the whole top-k has {u.whole}, more of them for {u.queries} queries"
             + (f"; first in {u.first}" if u.first else "")
@@ -82,6 +82,8 @@ def incident(config: ServerConfig, defects: frozenset[str], level: str, out: Out
     n = out.metrics
     if n.proposed:
         lines.append(f"Draft: {n.accepted} of {n.proposed} proposals accepted: {'ALARM' if n.draft_dead else 'quiet'}")
+    if n.misplaced:
+        lines.append(f"Pooled keys and window: {n.misplaced} reads brought back another token: ALARM")
     if n.diverged:
         lines.append(f"Ranks disagreed on {n.diverged} tokens: ALARM")
     lines.append(f"{n.steps} steps, {n.extended} tokens extended, {n.decoded} decoded, {out.seconds:.1f} s")

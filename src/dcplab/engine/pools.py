@@ -7,7 +7,7 @@ where it is replicated or its ids are rows already. Stands for SGLang's ``MLATok
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -15,6 +15,7 @@ from dcplab.engine import host, index_spaces, ops, public_cases
 from dcplab.engine.arena import Arena
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.space_tags import Space, space_of, tag
+from dcplab.engine.stores import Stores
 from dcplab.engine.watcher import Watcher
 
 
@@ -147,6 +148,7 @@ class Saved:
     ckv: list[torch.Tensor]
     index_k: list[tuple[torch.Tensor, torch.Tensor]]
     state: torch.Tensor
+    stores: list[torch.Tensor] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class HybridPool:
     index_k: tuple[IndexKCache, ...]
     state: torch.Tensor  # [max_requests + 1, 128], recurrent state: by req_pool_idx, its own id, never translated
     forgets: frozenset[str] = frozenset()
+    stores: Stores | None = None  # pooled keys and a sliding window, where the server has them
 
     @property
     def dcp_localized_writes(self) -> bool:
@@ -174,7 +177,8 @@ class HybridPool:
         """Copy to the host all that a retracted request loses with its locs: c-KV and index-K of every layer, draft included,
         and its state."""
         state = host.to_host(self.state[req_pool_idx])
-        return Saved([p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], state)
+        more = self.stores.backup(locs, req_pool_idx) if self.stores else []
+        return Saved([p.backup(locs) for p in self.ckv], [p.backup(locs) for p in self.index_k], state, more)
 
     def restore(self, saved: Saved, locs: torch.Tensor, req_pool_idx: int) -> None:
         """Put everything back: what locs address at ``locs``, new ones, and the state at the request's new id."""
@@ -185,6 +189,8 @@ class HybridPool:
             if cache.name not in self.forgets:
                 cache.restore(keys, locs)
         self.state[req_pool_idx] = host.to_device(saved.state, self.state.device)
+        if self.stores:
+            self.stores.restore(saved.stores, locs, req_pool_idx)
 
     def chosen_again(self, saved: Saved, locs: torch.Tensor, topk: int) -> tuple[int, int]:
         """Count the positions that a top-k over the saved index keys chooses, of all layers and the draft, and those of them
@@ -217,12 +223,13 @@ def build(config: ServerConfig, arena: Arena, watcher: Watcher, rank: int, defec
 
     ckv = [ckv_pool(f"ckv.{i}", config.dcp_size) for i in range(config.layers)]
     keys_span = config.dcp_size if config.index_k_sharded else 1
-    sharing = (arena, watcher, rank, config.page_size, keys_span, config.interleave)
+    sharing = (arena, watcher, rank, config.index_page, keys_span, config.interleave)
     index_k = [IndexKCache(f"index_k.{i}", *sharing) for i in range(config.layers)]
     if config.draft_tokens:
         ckv.append(ckv_pool("draft.ckv", 1))
-        index_k.append(IndexKCache("draft.index_k", arena, watcher, rank, config.page_size))
+        index_k.append(IndexKCache("draft.index_k", arena, watcher, rank, config.index_page))
     beginnings = tuple(b for switch, names in FORGETS.items() if switch in defects for b in names)
     names = [p.name for p in ckv] + [c.name for c in index_k]
     forgets = frozenset(name for name in names if name.startswith(beginnings))
-    return HybridPool(tuple(ckv), tuple(index_k), arena.view("conv_state"), forgets)
+    stores = Stores(arena, watcher, rank, config, defects) if config.kpool or config.window else None
+    return HybridPool(tuple(ckv), tuple(index_k), arena.view("conv_state"), forgets, stores)

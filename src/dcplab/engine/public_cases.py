@@ -62,6 +62,11 @@ def half_page_locs(page_table: torch.Tensor, page_size: int) -> torch.Tensor:
     return torch.where((column < page_table.shape[1]) & (pages >= 0), pages * half + position % half, -1)
 
 
+def slots_of(blocks: torch.Tensor, positions: torch.Tensor, block_size: int) -> torch.Tensor:
+    """Compute the slots of ``positions [T]`` in the blocks ``[T]`` that hold them. Right where the blocks are of this size."""
+    return blocks * block_size + positions % block_size
+
+
 def owned(locs: torch.Tensor, rank: int, dcp_size: int, interleave: int = 1) -> torch.Tensor:
     """Keep of selected locs ``[T, topk]`` those that ``rank`` owns, in front and still locs, -1 behind."""
     mine = (locs >= 0) & (index_spaces.owner_rank(locs, dcp_size, interleave) == rank)

@@ -11,6 +11,7 @@ import torch
 from dcplab.engine import index_spaces, ops, public_cases
 from dcplab.engine.configurator import WIDTH, flattened_bound, write_bound
 from dcplab.engine.forward_batch import ForwardBatch
+from dcplab.engine.index_spaces import Layout
 from dcplab.engine.indexer import Candidates
 from dcplab.engine.model import SM_SCALE
 from dcplab.engine.shared import Shared, Worker
@@ -81,13 +82,26 @@ class RankStep:
         """Store this step's index keys at their locs, on every rank; where index-K is sharded, this rank's at their rows."""
         if self.shared.has("index_k_localized") and not self.replicated:
             locs = self._localize(locs)
-        at = self._localize(locs) if self.index_k_sharded else locs
+        if self.shared.has("kernel_block") and not self.replicated:
+            locs = self._slots_by_kernel_block()
+        whole = self.shared.has("index_k_unsharded") or not self.index_k_sharded
+        at = locs if whole else self._localize(locs)
         activations, model = self.worker.activations, self.shared.model
         keys, scales = self.shared.once(
             "index keys", self.layer, activations, lambda: model.index_keys(activations, self.layer)
         )
         safe = self.shared.watcher.use(self.worker.arena, self.rank, self.index_k, at, "write_index_k", True, locs)
-        ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.page_size)
+        ops.write_index_k(self._pool(self.index_k, True), keys, scales, safe, self.shared.config.index_page)
+
+    def _slots_by_kernel_block(self) -> torch.Tensor:
+        """Compute the slots of this step's tokens from the manager's table with the kernel's size of a block."""
+        s, b, block = self.shared, self.batch, self.shared.config.index_page
+        page = s.config.page_size
+        requests = b.req_pool_indices[b.req_of_token]
+        first = (b.positions // block * page).clamp(max=s.req_to_token.shape[1] - 1)  # of the block in that column
+        of = tag(s.req_to_token[requests, first] // page, Space.INDEX_K_PAGE, page)
+        s.watcher.expect(of, Space.INDEX_K_PAGE, f"the slots of {self.index_k}", of=block)
+        return self._locs(public_cases.slots_of(of, b.positions, block))
 
     def select_paged(self) -> torch.Tensor:
         """Select each token's top-k, with keys read from index-K pages. Returns positions ``[T, topk]`` int32, ascending, -1
@@ -97,7 +111,7 @@ class RankStep:
             return self._none_selected()
         if self.index_k_sharded:
             return self.candidates().positions
-        page = s.config.page_size
+        page = s.config.index_page
         q, w = self._index_query()
         if s.has("index_k_half_pages") and not self.replicated:
             return self._select_half_pages(q, w)
@@ -118,7 +132,7 @@ class RankStep:
 
     def _select_half_pages(self, q: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         """Select as `select_paged` does, by a reader whose pages are half as long as those that the table counts."""
-        s, b, page = self.shared, self.batch, self.shared.config.page_size
+        s, b, page = self.shared, self.batch, self.shared.config.index_page
         s.watcher.expect(b.page_table, Space.INDEX_K_PAGE, f"indexer_logits_paged on {self.index_k}", of=page // 2)
         locs = self._locs(public_cases.half_page_locs(b.page_table, page))
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, locs, "indexer_logits_paged", False)
@@ -137,7 +151,7 @@ class RankStep:
         if self.index_k_sharded:
             return self.candidates().positions
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, b.flat_locs, "read_index_k", False)
-        keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
+        keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.index_page)
         q, w = self._index_query()
         start = b.cu_seqlens_k[b.req_of_token]
         ks, ke = start.to(torch.int32), (start + b.positions + 1).to(torch.int32)
@@ -162,7 +176,7 @@ class RankStep:
 
     def _own_paged(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Score this rank's keys by pages of rows: columns, which are rows in a request's share, and scores ``[T, topk]``."""
-        s, b, page = self.shared, self.batch, self.shared.config.page_size
+        s, b, page = self.shared, self.batch, self.shared.config.index_page
         s.watcher.expect(b.row_page_table, Space.ALLOCATOR_PAGE, f"indexer_logits_paged on {self.index_k}", of=page)
         lens = index_spaces.held(b.positions + 1, self.rank, *s.config.layout)
         table = b.row_page_table
@@ -184,7 +198,7 @@ class RankStep:
         locs = s.req_to_token[b.req_pool_indices[req], torch.where(there, position, 0)]
         rows = self._rows(torch.where(there, self._localize(locs), -1))
         safe = s.watcher.use(self.worker.arena, self.rank, self.index_k, rows, "read_index_k", False)
-        keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.page_size)
+        keys, scales = ops.read_index_k(self._pool(self.index_k, False), safe, s.config.index_page)
         ks = first[b.req_of_token].to(torch.int32)
         ke = ks + index_spaces.held(b.positions + 1, self.rank, *s.config.layout).to(torch.int32)
         q, w = self._index_query()
@@ -230,8 +244,12 @@ class RankStep:
         """Map selected locs ``[T, topk]`` to this rank's rows, owned ones in front, and count those ``[T]``; both int32."""
         self.shared.watcher.expect(locs, Space.LOC, "localize_topk", "what is a row already would be divided twice")
         rank = (self.rank + 1) % self.dcp_size if self.shared.has("ranks_rotated") else self.rank
-        rows, counts = ops.localize_topk(locs, rank, self.dcp_size, self.interleave)
-        return tag(rows, Space.ROW, rank, self.shared.watcher.layout), counts
+        layout = Layout.of(self.dcp_size, 1 if self.shared.has("interleave_other") else self.interleave)
+        if self.shared.has("exact_unfiltered"):
+            rows = torch.where(locs >= 0, index_spaces.local_row(locs, *layout), -1).to(torch.int32)
+            return tag(rows, Space.ROW, rank, layout), (locs >= 0).sum(-1).to(torch.int32)
+        rows, counts = ops.localize_topk(locs, rank, *layout)
+        return tag(rows, Space.ROW, rank, layout), counts
 
     def as_rows(self, locs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the locs unchanged, all of them counted: the rows of a reader that does not localize."""

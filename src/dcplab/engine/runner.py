@@ -16,6 +16,7 @@ from dcplab.engine import backend, configurator, index_spaces, pools
 from dcplab.engine.allocator import PagedAllocator
 from dcplab.engine.arena import Arena
 from dcplab.engine.backend import LayerStep, Paths
+from dcplab.engine.blocks import kernel_block_table
 from dcplab.engine.comm import Distributed, Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.forward_batch import ForwardBatch, ForwardMode
@@ -47,6 +48,7 @@ class Metrics:
     evicted: int = 0
     proposed: int = 0
     accepted: int = 0
+    misplaced: int = 0  # reads of pooled keys or windows that brought back another token (`stores`)
     diverged: int = 0  # tokens on which ranks disagreed, a draft's among them
     largest_loc: int = -1
 
@@ -115,6 +117,8 @@ class Runner:
         if mode != "verify":
             for worker, pool in zip(self.workers, self.pools, strict=True):
                 pool.state[batch.req_pool_indices] = worker.activations.word[ends - 1].to(pool.state.dtype)
+        if self.config.kpool or self.config.window:
+            self._stores(batch, spans)
         if self.config.draft_tokens:
             for step in self._draft_steps(batch):
                 step.write_ckv(batch.out_cache_loc)
@@ -131,6 +135,18 @@ class Runner:
             greedy = functools.partial(self._greedy, w, picked)
             next_tokens.append(self.shared.once("tokens", 0, w.code, greedy))
         return self._agree(next_tokens)
+
+    def _stores(self, batch: ForwardBatch, spans: Sequence[Span]) -> None:
+        """Store this step's tokens in the stores that have ids of their own. A watched server first reads what is there."""
+        given = batch.out_cache_loc, batch.positions, batch.req_pool_indices[batch.req_of_token]
+        for worker, pool in zip(self.workers, self.pools, strict=True):
+            if pool.stores is None:
+                continue
+            for request, start, _ in spans if self.watcher.on and batch.reads else ():
+                locs = self.req_to_token[request.held_req_pool_idx, :start]
+                words = self.shared.model.embed(torch.tensor(request.tokens[:start], dtype=torch.int64, device=self.device))
+                self.metrics.misplaced += pool.stores.misplaced(locs, request.held_req_pool_idx, request.cached, words)
+            pool.stores.write(*given, worker.activations.word)
 
     def _greedy(self, worker: Worker, picked: slice | torch.Tensor) -> torch.Tensor:
         return self.shared.model.logits(worker.code, worker.activations, picked).argmax(-1)
@@ -172,15 +188,16 @@ class Runner:
             reads=reads,
         )
         if mode in ("decode", "verify"):
-            page = self.config.page_size
+            page, block = self.config.page_size, self.config.index_page
             columns = torch.arange(0, longest, page, device=self.device)
             pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // page
+            pages = tag(kernel_block_table(pages, page, block), Space.INDEX_K_PAGE, block)
             row_pages = None
             if self.config.index_k_sharded and not draft:
                 columns = torch.arange(0, longest, self.config.width, device=self.device)
                 row_pages = self.req_to_token[req_pool_indices[req_of_token][:, None], columns] // self.config.width
-                row_pages = tag(row_pages, Space.ALLOCATOR_PAGE, page)
-            return ForwardBatch(**fields, paged=tag(pages, Space.INDEX_K_PAGE, page), row_pages=row_pages)
+                row_pages = tag(kernel_block_table(row_pages, page, block), Space.ALLOCATOR_PAGE, block)
+            return ForwardBatch(**fields, paged=pages, row_pages=row_pages)
         req = torch.repeat_interleave(torch.arange(b, device=self.device), seq_lens, output_size=total)
         at = torch.arange(total, device=self.device) - cu[req]
         flat_locs = tag(self.req_to_token[req_pool_indices[req], at], Space.LOC, layout=self.config.layout)

@@ -20,7 +20,7 @@ from dcplab.engine.pools import DeviceAssert
 from dcplab.engine.rank_step import CapacityAlarm
 from dcplab.engine.runner import Metrics, ServerCrash
 from dcplab.engine.scheduler import BufferWatermark, Engine
-from dcplab.engine.shared import Monitor, UnionReads
+from dcplab.engine.shared import Choices, Monitor
 from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.tokenizer import Question
 from dcplab.engine.watcher import Access, Hit
@@ -31,8 +31,9 @@ RATIO = {"below": 0.95, "above": 1.4}  # the watermark the long requests leave, 
 VERDICTS = ("right", "silent corruption", "alarm", "crash", "refused")
 # A wrong answer; a check, a crash or a refusal that ended the server; and what only a monitor tells: keys or LSEs of ranks that
 # share too much, ranks that disagree on a token, a draft of which nothing is accepted, a changed canary, a top-k that chooses
-# otherwise after a restore.
-SIGNS = ("answer", "alarm", "crash", "refused", "sharding", "ranks", "draft", "canary", "selection")
+# otherwise after a restore, or breaks ties otherwise than by position; pooled keys or a window that are
+# another token's.
+SIGNS = ("answer", "alarm", "crash", "refused", "sharding", "ranks", "draft", "canary", "selection", "stores")
 
 Progress = Callable[[str, Engine], None]
 
@@ -66,7 +67,7 @@ class Outcome:
     overwritten: dict[tuple[str, str], Hit] = field(default_factory=dict)
     canaries: list[Damage] = field(default_factory=list)
     monitor: Monitor = field(default_factory=Monitor)
-    union: UnionReads = field(default_factory=UnionReads)
+    choices: Choices = field(default_factory=Choices)
     metrics: Metrics = field(default_factory=Metrics)
     holders: dict[int, str] = field(default_factory=dict)  # loc of a victim -> who held it
     seconds: float = 0.0
@@ -85,7 +86,8 @@ class Outcome:
             "ranks": self.metrics.diverged,
             "draft": self.metrics.draft_dead,
             "canary": self.canaries,
-            "selection": self.metrics.selection_lost,
+            "stores": self.metrics.misplaced,
+            "selection": self.metrics.selection_lost or self.choices.otherwise,
         }
         return tuple(sign for sign in SIGNS if seen.get(sign))
 
@@ -216,7 +218,7 @@ def story(
         dict(watcher.overwritten),
     )
     out.canaries = engine.workers[0].arena.damage()
-    out.monitor, out.metrics, out.union = engine.shared.monitor, engine.metrics, engine.shared.union
+    out.monitor, out.metrics, out.choices = engine.shared.monitor, engine.metrics, engine.shared.choices
     out.holders = {h.loc: engine.owner_of(h.loc) for h in out.overwritten.values() if h.loc is not None}
     out.seconds = time.perf_counter() - start
     return out

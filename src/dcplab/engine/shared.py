@@ -37,14 +37,16 @@ class Monitor:
 
 
 @dataclass
-class UnionReads:
-    """What a watched server's union of the ranks' top-k reads, in every step and layer: ``more`` keys than the ``whole`` top-k
-    has, for ``queries``; ``first`` says in words where first."""
+class Choices:
+    """What a watched server with a sharded indexer chooses, in every step and layer. A union reads ``more`` keys than the
+    ``whole`` top-k has, for ``queries``; ``first`` says in words where first. ``otherwise`` counts queries whose exact choice
+    is not the one that the order of scores, then of positions, makes."""
 
     whole: int = 0
     more: int = 0
     queries: int = 0
     first: str = ""
+    otherwise: int = 0
 
 
 @dataclass
@@ -75,7 +77,7 @@ class Shared:
     defects: frozenset[str]
     req_to_token: torch.Tensor
     monitor: Monitor = field(default_factory=Monitor)
-    union: UnionReads = field(default_factory=UnionReads)
+    choices: Choices = field(default_factory=Choices)
     monitoring: bool = True
     captured: list[dict[str, Any]] | None = None  # merged attention of each layer and step, where a test asks for it
     memo: dict[tuple[str, int, int], tuple[object, Any]] = field(default_factory=dict)  # of this step; see `once`

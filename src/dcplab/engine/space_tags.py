@@ -25,7 +25,8 @@ _TAG, _OF, _LAYOUT = "space", "space_of_which", "space_layout"  # the attributes
 
 
 class Space(Enum):
-    """The spaces an index can be in. ``STATE`` is the recurrent state's own slot id, which is never translated."""
+    """The spaces an index can be in. ``STATE`` is the recurrent state's own slot id, which is never translated, and
+    ``WINDOW`` the sliding window's; ``POOLED`` counts groups of locs."""
 
     POSITION = "position"
     LOC = "loc"
@@ -34,6 +35,8 @@ class Space(Enum):
     ALLOCATOR_PAGE = "allocator page"
     RAGGED = "ragged index"
     STATE = "state slot"
+    POOLED = "pooled key"
+    WINDOW = "window slot"
 
     @property
     def an(self) -> str:
@@ -85,7 +88,7 @@ def _of(space: Space, which: int | None, layout: Layout | None = None) -> str:
     return " of ".join([space.an, *of])
 
 
-_FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots"}
+_FAMILY = {Space.ROW: "rank {}", Space.INDEX_K_PAGE: "{} slots", Space.ALLOCATOR_PAGE: "{} rows"}
 
 
 def tag(index: torch.Tensor, space: Space, of: int | None = None, layout: Layout | None = None) -> torch.Tensor:

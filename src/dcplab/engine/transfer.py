@@ -90,7 +90,8 @@ def move(sender: End, receiver: End, defects: frozenset[str] = frozenset()) -> N
     device = dst[0].state.device
     src_locs, dst_locs = (tag(locs.to(device), Space.LOC, layout=layout_of(locs)) for locs in (src_locs, dst_locs))
     a, b = src[0].ckv[0], dst[0].ckv[0]
-    pieces = relayout(src_locs, a.dcp_span, dst_locs, b.dcp_span, a.interleave, b.interleave)
+    turn = a.interleave if "transfer_interleave" in defects else b.interleave
+    pieces = relayout(src_locs, a.dcp_span, dst_locs, b.dcp_span, a.interleave, turn)
     for layer in range(len(src[0].ckv)):
         for pool in dst:
             to = pool.ckv[layer]

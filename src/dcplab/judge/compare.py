@@ -7,6 +7,7 @@ comparison functions of torch and numpy, which a notebook can replace, are not u
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +59,10 @@ def difference(got: Any, expected: Any, close: float | None = None, path: tuple[
 
 def identical(a: Any, b: Any) -> bool:
     """Return True if two results are the same bit by bit, NaN with NaN too. Used to recognise a bank answer."""
+    if type(a) is type(b) and type(a) in (bool, str, float):  # entry by entry, this is asked a hundred thousand times
+        return bool(struct.pack("<d", a) == struct.pack("<d", b) if type(a) is float else a == b)
+    if type(a) is type(b) is int and -(2**63) <= min(a, b) and max(a, b) < 2**63:
+        return bool(a == b)
     return encode(a, compact=True) == encode(b, compact=True)
 
 

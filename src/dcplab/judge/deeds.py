@@ -32,15 +32,16 @@ class Deeds:
     raised: frozenset[int] = frozenset()
 
 
-def deeds(trial: Trial, close: float | None) -> Deeds:
+def deeds(trial: Trial, close: float | None, untyped: bool = True) -> Deeds:
     """Reduce a trial. ``close`` as in ``Part``: near floats count as the same, so they are kept as they are and not as a
-    digest."""
+    digest. ``untyped``: nobody asks for it of a machine's hundreds."""
     of = {number: deed(record) for number, record in trial.records.items()}
     shared = {number: did.pop("shared") for number, did in of.items()}
     kept = of if close is not None else {number: _digest(did) for number, did in of.items()}
-    untyped = {} if close is not None else {n: _digest({**did, "returned": _untyped(did["returned"])}) for n, did in of.items()}
+    any_type = of if close is None and untyped else {}
+    bare = {n: _digest({**did, "returned": _untyped(did["returned"])}) for n, did in any_type.items()}
     raised = frozenset(number for number, did in of.items() if did["raised"])
-    return Deeds(kept, shared, trial.status, trial.exit, not trial.load_error, untyped, raised)
+    return Deeds(kept, shared, trial.status, trial.exit, not trial.load_error, bare, raised)
 
 
 def of_values(cases: Sequence[Case | Launch], values: Sequence[Any], close: float | None) -> Deeds:

@@ -25,7 +25,7 @@ from typing import Any
 from dcplab.course.model import Wrong
 from dcplab.judge import made
 from dcplab.judge.compare import identical
-from dcplab.judge.deeds import Deeds, agree, agree_on, deeds
+from dcplab.judge.deeds import Deeds, agree, agree_on
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.observed import forgets, forgotten, observed
 from dcplab.judge.sieve import Bank, on_failing, on_shown
@@ -40,7 +40,7 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
     candidates = [wrong for wrong, _ in judgement.key.bank(judgement.outcome)] if among is None else among
     if forgotten(judgement):
         candidates = [wrong for wrong in candidates if forgets(judgement, wrong.source)]  # others mean their None
-    mine, shown, mode = deeds(judgement.trial, close), judgement.shown.number, drawn.mode
+    mine, shown, mode = judgement.deeds, judgement.shown.number, drawn.mode
     like = left = list(candidates)
     if shown in mine.of:
         like = on_shown(judgement, candidates, bank, aliases)
@@ -63,9 +63,7 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
     near = None if either else _nearest(judgement, others, mine)
     if near or not by_machine:
         return near
-    first = left if judgement.part.drive else like
-    did = bank(first, mode, None) if first else []
-    return made.double(judgement, bank, dict(zip((w.id for w in first), did, strict=True)), pairs_only=either)
+    return made.double(judgement, bank, left if judgement.part.drive else like, pairs_only=either)
 
 
 def _nearest(judgement: Judgement, others: Sequence[tuple[Wrong, Deeds]], mine: Deeds) -> Wrong | None:
@@ -93,7 +91,7 @@ def find_on_gpu(here: Judgement, there: Judgement, bank: Bank) -> Wrong | None:
     if there.why not in ("passed", "unjudged"):
         return None  # another failure than on the GPU: a kernel that does not compile still computes something here
     own, close = [wrong for wrong, _ in here.key.bank(here.outcome)], here.part.close
-    mine, did = deeds(there.trial, close), bank(own, "cpu", None) if own else ()
+    mine, did = there.deeds, bank(own, "cpu", None) if own else ()
     return find(here, bank, [wrong for wrong, other in zip(own, did, strict=True) if agree(mine, other, close)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -10,6 +11,7 @@ from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
 from dcplab.course.model import Outcome, Part, Wrong
 from dcplab.course.trial import Trial
+from dcplab.judge.deeds import Deeds, deeds
 from dcplab.judge.verdict import NO_CASE, Verdict, in_order, of_case, overall
 from dcplab.notebook.extract import Program, defined, same_code, unfinished
 
@@ -61,6 +63,11 @@ class Judgement:
     @property
     def part(self) -> Part:
         return self.key.part
+
+    @functools.cached_property
+    def deeds(self) -> Deeds:
+        """Return what tells the answer from others."""
+        return deeds(self.trial, self.part.close)
 
     @property
     def ran(self) -> bool:

@@ -18,10 +18,11 @@ from dcplab import syntax
 from dcplab.course.combined import combined
 from dcplab.course.model import Wrong
 from dcplab.course.mutants import slips
-from dcplab.judge.deeds import Deeds, agree, agree_on, deeds, of_values
+from dcplab.judge import sieve
+from dcplab.judge.deeds import Deeds, agree, agree_on, of_values
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.observed import returned_none
-from dcplab.judge.sieve import Bank, on_failing, on_shown
+from dcplab.judge.sieve import Bank
 
 EDITED = "It does what a right one would with {} in one place."
 ASKS = "Which line of yours comes to that?"
@@ -31,7 +32,7 @@ AND_DTYPE = "{} And its dtype is {}; {} is asked for."
 AND_ELSEWHERE = "Some cases end as with this mistake: {} Others as with this one: {}"
 FEW_CASES = 3  # that each of two mistakes explains alone
 FIRST_FEW = 3  # mistakes that are tried with a second one
-AT_ONCE = 4  # edits that run on all cases before the next ones do
+AT_ONCE = 4  # edits that run on all cases before others are excluded
 
 
 def single(judgement: Judgement, bank: Bank) -> Wrong | None:
@@ -56,12 +57,13 @@ def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
     """Return the wrong answer of the bank that did the same but for dtypes, or None. If the answer's dtype is a mistake too, it
     is named. For a kernel there is none: its buffers have their dtypes. A driver takes too long."""
     known = [wrong for wrong, _ in judgement.key.wrong if wrong.outcome == "wrong"]
-    close = judgement.part.close
-    mine, right = deeds(judgement.trial, close).untyped, _right(judgement).untyped
+    mine, right, shown = judgement.deeds.untyped, _right(judgement).untyped, judgement.shown.number
     slow = judgement.drawn.launches or judgement.part.drive is not None
     if slow or judgement.outcome != "wrong" or not mine or not known:
         return None
-    did = bank(known, judgement.drawn.mode, None)
+    there = bank(known, judgement.drawn.mode, (shown,))
+    known = [w for w, other in zip(known, there, strict=True) if other.untyped.get(shown) == mine.get(shown)]
+    did = bank(known, judgement.drawn.mode, None) if known else []
     shows = {w.id for w, other in zip(known, did, strict=True) if any(other.untyped.get(n) != right[n] for n in right)}
     same = [w for w, other in zip(known, did, strict=True) if other.untyped == mine and w.id in shows]
     if len({w.says for w in same}) != 1:
@@ -70,24 +72,23 @@ def retyped(judgement: Judgement, bank: Bank) -> Wrong | None:
     return _with(same[0], "dtype", AND_DTYPE.format(same[0].says, *dtype)) if dtype else same[0]
 
 
-def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds], pairs_only: bool = False) -> Wrong | None:
+def double(judgement: Judgement, bank: Bank, like: Sequence[Wrong], pairs_only: bool = False) -> Wrong | None:
     """Return two mistakes that together do the same as the answer on every case, or None. ``pairs_only``: both are known
     to the bank.
 
-    ``like``: the deeds of wrong answers, by id, that did the same on the shown case at least. Only they can be the first of two
-    for a kernel or under a driver, since it takes long to run all of them. A driver, which may start a server a case, takes too
-    long for pairs.
+    ``like``: the wrong answers that did the same on the shown case at least. Only they can be the first of two for a kernel or
+    under a driver, since it takes long to run all of them. A driver, which may start a server a case, takes too long for pairs.
     """
     if returned_none(judgement):
         return None
     every = [wrong for wrong, _ in judgement.key.wrong if wrong.outcome in ("wrong", "unsafe")]
     driven = judgement.part.drive is not None
-    slow, did = driven or bool(judgement.drawn.launches), dict(like)
-    known = [wrong for wrong in every if wrong.id in like] if slow else every
-    if known and not slow:
-        did = dict(zip((w.id for w in known), bank(known, judgement.drawn.mode, None), strict=True))
+    slow = driven or bool(judgement.drawn.launches)
+    known = [wrong for wrong in every if wrong.id in {w.id for w in like}] if slow else every
+    did = _did(known, bank, judgement, tuple(sorted(sieve.failing(judgement))))
     showing = _showing(judgement, known, did)
     first = showing[:FIRST_FEW]
+    did |= _did(first, bank, judgement, None)
     if driven:
         return None if pairs_only else _partly(judgement, first, did)
     solution = judgement.key.solution.source
@@ -100,6 +101,11 @@ def double(judgement: Judgement, bank: Bank, like: Mapping[str, Deeds], pairs_on
         edits = [("edit", AND_EDITED.format(slip.edit), slip.source) for slip in slips(solution, judgement.part.names)]
         found = _only(_agreeing(judgement, list(_pairs(solution, first, sources, edits)), bank))
     return found or _partly(judgement, first, did) or _split(judgement, showing, did)
+
+
+def _did(wrong: Sequence[Wrong], bank: Bank, judgement: Judgement, cases: tuple[int, ...] | None) -> dict[str, Deeds]:
+    done = bank(wrong, judgement.drawn.mode, cases) if wrong else ()
+    return dict(zip((w.id for w in wrong), done, strict=True))
 
 
 def _pairs(
@@ -115,7 +121,7 @@ def _pairs(
 def _partly(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> Wrong | None:
     """Return a mistake to which the answer keeps wherever that mistake shows, in half of the failing cases at least."""
     close, right = judgement.part.close, _right(judgement)
-    mine, failing = deeds(judgement.trial, close), set(judgement.failing) & set(judgement.alongside)
+    mine, failing = judgement.deeds, set(judgement.failing) & set(judgement.alongside)
     fitting: list[Wrong] = []
     for wrong in known:
         shows = [n for n in judgement.alongside if n in right.of and not agree_on([n], did[wrong.id], right, close)]
@@ -129,7 +135,7 @@ def _partly(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds])
 def _split(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> Wrong | None:
     """Return two mistakes of which each failing case shows one, if both explain several."""
     close, failing = judgement.part.close, [n for n in judgement.failing if n in judgement.alongside]
-    mine = deeds(judgement.trial, close)
+    mine = judgement.deeds
     explained = {w.id: {n for n in failing if agree_on([n], mine, did[w.id], close)} for w in known}
     fitting: dict[tuple[str, str], tuple[Wrong, Wrong]] = {}
     for one, other in itertools.combinations(known, 2):
@@ -146,20 +152,24 @@ def _split(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) 
 def _showing(judgement: Judgement, known: Sequence[Wrong], did: dict[str, Deeds]) -> list[Wrong]:
     """Return the mistakes by which some failing cases are explained, that of the most cases first."""
     close, failing = judgement.part.close, judgement.failing
-    mine = deeds(judgement.trial, close)
+    mine = judgement.deeds
     explained = {w.id: sum(agree_on([n], mine, did[w.id], close) for n in failing) for w in known}
     return sorted((w for w in known if explained[w.id]), key=lambda w: -explained[w.id])
 
 
 def _agreeing(judgement: Judgement, made: Sequence[Wrong], bank: Bank) -> Iterator[Wrong]:
-    """Yield those that did the same on every case. Few run at once on all: who asks for one alone is spared the rest."""
-    close, mode = judgement.part.close, judgement.drawn.mode
-    mine = deeds(judgement.trial, close)
+    """Yield those that did the same on every case. Where some cases exclude nobody, the first few run on all of them: who asks
+    for one alone is spared the rest."""
+    close, mode, mine = judgement.part.close, judgement.drawn.mode, judgement.deeds
     if judgement.shown.number not in mine.of:
         return
-    left = on_failing(judgement, on_shown(judgement, made, bank), bank)
-    for i in range(0, len(left), AT_ONCE):
-        few = left[i : i + AT_ONCE]
+    left, groups = list(made), sieve.groups(judgement)
+    while left:
+        if len(left) > AT_ONCE and (cases := next(groups, None)):
+            before, left = len(left), sieve.on(cases, judgement, left, bank)
+            if len(left) < before:
+                continue
+        few, left = left[:AT_ONCE], left[AT_ONCE:]
         yield from (w for w, other in zip(few, bank(few, mode, None), strict=True) if agree(mine, other, close))
 
 

@@ -4,48 +4,75 @@ all cases."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from dcplab import syntax
-from dcplab.course.model import Wrong
-from dcplab.judge.deeds import Deeds, agree_on, deeds
+from dcplab.course.model import Case, Launch, Wrong
+from dcplab.judge.deeds import Deeds, agree_on
 from dcplab.judge.judgement import Judgement
 from dcplab.notebook.extract import extract
 
-# Returns the deeds of wrong answers in a mode, on one case (its number) or on all (None). Called only when needed.
-Bank = Callable[[Sequence[Wrong], str, int | None], Sequence[Deeds]]
+# Returns the deeds of wrong answers in a mode, on some cases (their numbers) or on all (None). Called only when needed.
+Bank = Callable[[Sequence[Wrong], str, tuple[int, ...] | None], Sequence[Deeds]]
 
 FEW = 2  # so many run on all cases at once
 
 
 def on_shown(judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool = True) -> list[Wrong]:
     """Return those that did the same on the shown case, which is small. ``aliases`` as in `agree_on`."""
-    return _on(judgement.shown.number, judgement, wrong, bank, aliases)
+    return on([judgement.shown.number], judgement, wrong, bank, aliases)
 
 
 def on_failing(judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool = True) -> list[Wrong]:
     """Return, of those that did the same on the shown case, the ones that did so on the other failing cases too: one case after
     another, small ones first, as long as many are left and some fall out. Nobody falls out who did the same on all."""
-    left, cases, ran = list(wrong), judgement.drawn.cases, judgement.trial.records  # it may have ended before the last case
-    others = {n for n in judgement.failing if n in judgement.alongside and n in ran} - {judgement.shown.number}
+    left, cases = list(wrong), judgement.drawn.cases
+    others = failing(judgement) - {judgement.shown.number}
     for number in sorted(others, key=lambda n: (cases[n].size, n)):
         if len(left) <= FEW:
             break
-        kept = _on(number, judgement, left, bank, aliases)
+        kept = on([number], judgement, left, bank, aliases)
         if len(kept) == len(left):
             break
         left = kept
     return left
 
 
-def _on(number: int, judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool) -> list[Wrong]:
-    wrong = _unlike_the_solution(number, judgement, wrong)
+def failing(judgement: Judgement) -> set[int]:
+    """Return the failing cases of the failing function that the answer reached; it may have ended before the last case."""
+    return {n for n in judgement.failing if n in judgement.alongside and n in judgement.trial.records}
+
+
+def groups(judgement: Judgement) -> Iterator[tuple[int, ...]]:
+    """Yield the cases that the answer reached, failing ones first and cheap ones first: one, then twice as many each time. A
+    child's start costs what a few small cases do, and most of who did otherwise fall out on the first."""
+    first = failing(judgement)
+    order = sorted(judgement.trial.records, key=lambda n: (n not in first, _programs(judgement.drawn.cases[n]), n))
+    many = 1
+    while order:
+        yield tuple(order[:many])
+        order, many = order[many:], 2 * many
+
+
+def _programs(case: Case | Launch) -> tuple[int, int]:
+    """Return what a case costs, by its kind: a launch in the interpreter by its programs."""
+    return math.prod(case.grid) if isinstance(case, Launch) else 0, case.size
+
+
+def on(numbers: Sequence[int], judgement: Judgement, wrong: Sequence[Wrong], bank: Bank, aliases: bool = True) -> list[Wrong]:
+    """Return those that did the same on these cases."""
+    for number in failing(judgement).intersection(numbers):
+        wrong = _unlike_the_solution(number, judgement, wrong)
     if not wrong:
         return []
-    close = judgement.part.close
-    mine, did = deeds(judgement.trial, close), bank(wrong, judgement.drawn.mode, number)
-    return [w for w, other in zip(wrong, did, strict=True) if agree_on([number], mine, other, close, aliases)]
+    did = bank(wrong, judgement.drawn.mode, tuple(numbers))
+    return [
+        w
+        for w, other in zip(wrong, did, strict=True)
+        if agree_on(numbers, judgement.deeds, other, judgement.part.close, aliases)
+    ]
 
 
 def _unlike_the_solution(number: int, judgement: Judgement, wrong: Sequence[Wrong]) -> list[Wrong]:

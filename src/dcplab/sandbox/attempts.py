@@ -18,7 +18,7 @@ from dcplab.notebook.extract import Program
 from dcplab.notebook.inert import inert
 from dcplab.sandbox import kept_modules, pool
 
-CHILDREN, FEW = 8, 4  # most children for a bank; programs that are worth a child, unless each takes long
+CHILDREN, FEW = 16, 4  # most children for a bank; programs that are worth a child, unless each takes long
 COMPILING_S = 300.0  # for all kernels of the engine, with others at the same work
 TRIES = 2  # for a program that a busy machine kept from working
 

@@ -41,7 +41,7 @@ FILES_BYTES = 512 << 20  # in all its files together
 SPARE_S = 5  # beyond the limit, at which the watcher stops a child; the kernel's own limit is for a watcher without a processor
 OPEN_FILES = {"cpu": 256, "compile": 256, "gpu": 4096}  # CUDA's driver opens many
 THREADS = {"cpu": 256, "compile": 256, "gpu": 1024}  # of all its processes together
-SIDE_BY_SIDE = 8  # children of a server may have so many threads together that each could reach its limit
+SIDE_BY_SIDE = 16  # children of a server may have so many threads together that each could reach its limit
 MEMORY_BYTES = {"cpu": 2 << 30, "compile": 2 << 30, "gpu": 8 << 30}  # CUDA's libraries alone take one or two GiB
 
 

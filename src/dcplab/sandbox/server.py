@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import math
 import os
 import select
 import signal
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dcplab import paths, settings
-from dcplab.sandbox import compiled_kernels
+from dcplab.sandbox import compiled_kernels, fork_cost
 from dcplab.sandbox.walls import enclose, libc, namespaces
 
 
@@ -36,6 +37,7 @@ def main(fd: int, mode: str) -> None:
         signal.signal(stop, signal.SIG_IGN)
     control.send(json.dumps({"alone": alone}).encode())
     children: dict[int, socket.socket] = {}
+    forked = 0.0
     while True:
         links = {link.fileno(): pid for pid, link in children.items()}
         waits: list[Any] = [control, wake_read, *children.values()]
@@ -47,6 +49,7 @@ def main(fd: int, mode: str) -> None:
                         _kill(pid)
                     _end_orphans(set())
                     os._exit(0)  # at once: an orderly exit of torch takes seconds
+                forked += 1
             elif source is wake_read:
                 with contextlib.suppress(BlockingIOError):
                     os.read(wake_read, 4096)
@@ -56,6 +59,9 @@ def main(fd: int, mode: str) -> None:
                     source.recv(16)
                 _kill(pid)
         _reap(children)
+        if forked >= fork_cost.CHILDREN and not children:  # nobody waits now, and it is done once
+            fork_cost.lighten()
+            forked = -math.inf
 
 
 def _preload(mode: str) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dcplab.site.film import Film, Frame
-from dcplab.viz import OwnerTable, Retraction, TokenJourney, Watermark, Workspace
+from dcplab.viz import Layouts, OwnerTable, Retraction, TokenJourney, Watermark, Workspace
 from dcplab.viz.core.live import View
 from dcplab.viz.views.journey import scene as journey_scene
 from dcplab.viz.views.journey import state as journey_state
+from dcplab.viz.views.layouts import scene as layouts_scene
+from dcplab.viz.views.layouts import state as layouts_state
 from dcplab.viz.views.owner import scene as owner_scene
 from dcplab.viz.views.owner import state as owner_state
 from dcplab.viz.views.retraction import scene as retraction_scene
@@ -20,6 +22,7 @@ from dcplab.viz.views.workspace import state as workspace_state
 
 RANKS = range(2, 9)  # the values of D that the owner table steps through
 NO_YES = ("no", "yes")
+TARGET_RUNS = (1, 2, 4, 8)  # of the target in two layouts
 
 
 def owner_table(view: OwnerTable) -> Film:
@@ -120,10 +123,33 @@ def retraction(view: Retraction) -> Film:
     return Film("retraction", "moment", frames, step(state), axes, (state.restore, NO_YES[state.need_sort]))
 
 
+def layouts(view: Layouts) -> Film:
+    """Film two layouts: every token, by the length of the target's runs."""
+    state = view.state
+
+    def frames(run: str) -> list[Frame]:
+        begin = layouts_state.with_layouts(state, state.source, (state.target.dcp_size, int(run)), state.tokens)
+        states = [layouts_state.with_selected(begin, token) for token in range(state.tokens)]
+        return [
+            Frame(
+                f"token {s.selected}", layouts_scene.picture(s), layouts_scene.sentence(s), layouts_scene.legend(s), s.selected
+            )
+            for s in states
+        ]
+
+    def step(s: layouts_state.LayoutsState) -> str:
+        return f"token {s.selected}"
+
+    runs = [str(run) for run in sorted({*TARGET_RUNS, state.target.interleave})]
+    axes = {"target I": runs}
+    return Film("picture of two layouts", "token", frames, step(state), axes, (str(state.target.interleave),))
+
+
 FILMED: dict[type[View], Callable[..., Film]] = {
     OwnerTable: owner_table,
     Watermark: watermark,
     TokenJourney: token_journey,
     Workspace: workspace,
     Retraction: retraction,
+    Layouts: layouts,
 }

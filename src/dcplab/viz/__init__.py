@@ -1,5 +1,5 @@
 """Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`. `owner_table`, `watermark`, `arena_map`,
-`token_journey`, `workspace` and `retraction` return live ones."""
+`token_journey`, `workspace`, `retraction` and `layouts` return live ones."""
 
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.figures.decode_step import decode_step
@@ -13,6 +13,7 @@ from dcplab.viz.figures.question import question
 from dcplab.viz.figures.strips import localized, owner_strip, rank_table
 from dcplab.viz.views.arena.live import ArenaMap, arena_map
 from dcplab.viz.views.journey.live import TokenJourney, token_journey, token_journey_picture
+from dcplab.viz.views.layouts.live import Layouts, layouts
 from dcplab.viz.views.matrix.live import MatrixTable
 from dcplab.viz.views.owner.live import OwnerTable, owner_table
 from dcplab.viz.views.retraction.live import Retraction, retraction
@@ -22,6 +23,7 @@ from dcplab.viz.views.workspace.live import Workspace, workspace
 
 __all__ = [
     "ArenaMap",
+    "Layouts",
     "MatrixTable",
     "OwnerTable",
     "Picture",
@@ -34,6 +36,7 @@ __all__ = [
     "extend_step",
     "flattened",
     "kernel_lanes",
+    "layouts",
     "localized",
     "memory_map",
     "owner_strip",

@@ -36,7 +36,7 @@ Program = tuple[int, ...]  # its place in the grid
 Lanes = tuple[np.ndarray, np.ndarray]
 
 
-class Notes(Protocol):
+class AccessNotes(Protocol):
     """Takes note of an access of ``width`` elements at each of ``elements``, which count from the buffer's start."""
 
     def note(self, op: str, buffer: str, program: Program, elements: np.ndarray, width: int) -> None: ...
@@ -45,7 +45,7 @@ class Notes(Protocol):
 class Guard:
     """Knows the buffers that a kernel may touch, and reports all other accesses (``events``). ``notes`` are told of each."""
 
-    def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record", notes: Sequence[Notes] = ()):
+    def __init__(self, buffers: Mapping[str, torch.Tensor], mode: str = "record", notes: Sequence[AccessNotes] = ()):
         if mode not in ("record", "raise"):
             raise ValueError(f"mode is {mode!r}; it must be 'record' or 'raise'")
         self.mode, self.events, self.notes = mode, list[dict[str, Any]](), notes

@@ -33,6 +33,11 @@ def mount(source: str | None, target: str, kind: str | None, flags: int) -> None
     _checked(_libc.mount(*given, ctypes.c_ulong(flags), None))
 
 
+def madvise(address: int, size: int, advice: int) -> None:
+    """Tell the kernel what to do with a piece of this process's memory, in bytes. Raises OSError."""
+    _checked(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), advice))
+
+
 def _checked(done: int) -> int:
     if done < 0:
         number = ctypes.get_errno()

@@ -25,11 +25,12 @@ from dcplab.viz.core.scene import (
 from dcplab.viz.core.validate import geometry, whole_list
 
 
-def loc_box(place: Place, loc: int, dcp_size: int, mark: str = "") -> Box:
+def loc_box(place: Place, loc: int, dcp_size: int, mark: str = "", interleave: int = 1) -> Box:
     """Draw a loc as every picture does: its number, its owner's name, colour and pattern. -1 is padding and has no owner."""
     if loc < 0:
         return Box(*place, "quiet", number(loc), "pad", mark)
-    owner, row = index_spaces.owner_rank(loc, dcp_size), index_spaces.local_row(loc, dcp_size)
+    owner = index_spaces.owner_rank(loc, dcp_size, interleave)
+    row = index_spaces.local_row(loc, dcp_size, interleave)
     hover = f"loc {number(loc)}: owner r{owner}, row {number(row)}"
     return Box(*place, owner_style(owner), number(loc), f"r{owner}", mark, loc, hover)
 

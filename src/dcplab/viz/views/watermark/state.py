@@ -49,7 +49,7 @@ class WatermarkState:
 
     @property
     def config(self) -> ServerConfig:
-        return ServerConfig(self.size, self.page_size, self.dcp_size, self.layers)
+        return ServerConfig(self.size, self.page_size, self.dcp_size, layers=self.layers)
 
     @property
     def largest(self) -> int:
