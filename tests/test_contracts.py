@@ -68,6 +68,7 @@ MORE_ARGUMENTS = {
     "token_journey_picture": "the same",
     "owner_table": "the same",
     "retraction": "the same",
+    "trace": "what a list of accesses is asked by, each by keyword",
     "make": "the state behind those",
     "serve": "a served wiring's settings, by keyword",
     "_server": "the same; to go",

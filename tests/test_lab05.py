@@ -12,13 +12,14 @@ import torch
 
 from dcplab import checking, investigate, lab, own_answers, paths, progress
 from dcplab.course import catalog, lab_source
+from dcplab.course.cells import DrawnCase
 from dcplab.course.drawn import draw
 from dcplab.course.model import Case
 from dcplab.course.seeded import Draw
 from dcplab.engine import harness, learner_ops, ops
 from dcplab.engine.harness import serve
 from dcplab.errors import CourseError
-from dcplab.investigate import diagnose_by_rule, records
+from dcplab.investigate import diagnose_by_rule, incidents, records
 from dcplab.investigate.records import FIELDS, HEADINGS
 from dcplab.judge.deeds import deeds
 from dcplab.name_the_space import matters
@@ -327,6 +328,65 @@ def test_names_of_other_seeds(seed):
             assert says.startswith(f"Case {n}: ") and str(truth[name]) not in says.removeprefix(f"Case {n}:").split()
 
 
+@pytest.fixture
+def hand_in(monkeypatch, tmp_path):
+    """Hand in names for 5d that differ from the solution's in these, and return the first line that a learner reads."""
+    monkeypatch.setenv("DCPLAB_STATE", str(tmp_path))
+    solution, table = LAB.key("5d").solution, {"SEED": progress.SOLVED_SEED, "NAMES": bank("5d")["NAMES"]}
+
+    def of(**names):
+        said = {n: table["NAMES"][n] | names.get(f"case{n}", {}) for n in (1, 2, 3)}
+        source = f"def first_wrong():\n    return {table['SEED']}, {said!r}\n"
+        monkeypatch.setattr(lab, "program_of", lambda *which: replace(solution, source=source, lines=((0, 0),) * 2))
+        return lab.check("5d").message.partition("\n")[0]
+
+    return of
+
+
+def test_a_first_hand_in_is_told_how_many_names_are_right_and_not_which(hand_in):
+    first = {"op": "read_prefix", "rank": 0}
+    counted = "Case 3: 4 of 6 names are right; a first hand-in is not told which."
+    assert hand_in(case3=first) == counted
+    assert hand_in(case3=first) == counted, "the same once more is no second hand-in"
+    found = lab.check("5d")
+    assert "not right" not in str(found.table) and found.table.header == ("", "you said") and found.diagnosis is None
+    assert counted in str(lab.explain("5d")), "nor does explain() tell more"
+    assert hand_in(case3={"rank": None}) == "Case 3 is not named yet: rank is missing."
+    assert hand_in(case3={"rank": 0}) == "Case 3: that rank owns the loc. Which rank used it wrongly, and first?"
+    assert hand_in(case3=first) == "Case 3: that operation kept to its rule, or another came before it.", "told from then on"
+
+
+def test_hand_ins_are_kept_case_by_case_and_the_first_one_is_shown_at_the_end(hand_in, capsys):
+    hand_in(case3={"rank": None})
+    assert set(progress.hand_ins(LAB.name, "5d")) == {"1", "2"}, "a case that is not named yet was not handed in"
+    assert hand_in(case3={"rank": 0, "loc": 16, "row": 16}).startswith("Case 3: 3 of 6 names are right")
+    capsys.readouterr()
+    assert hand_in() == "Right on all 3 cases." and "At the first hand-in 15 of 18 were right." in capsys.readouterr().out
+    assert hand_in(case1={"rank": 1}).startswith("Case 1: that rank did it later")
+    kept = progress.part(LAB.name, "5d")
+    assert (kept["best"], kept["handed"]["3"]["right"], kept["handed"]["3"]["others"]) == (20, 3, True)
+
+
+def test_a_grader_and_a_bank_are_told_all():
+    wrong = next(w for w in LAB.wrong if w.id == "5d-owner")
+    assert checked("5d", LAB.program(wrong)).message.startswith("Case 3: that rank owns the loc.")
+
+
+def test_the_picture_of_5d_puts_a_loc_s_owner_beside_it_and_marks_no_name():
+    part, named = LAB.part("5d"), bank("5d")
+    tried = [DrawnCase(Case((n,), label=f"case {n}", size=n), {"seed": named["SEED"], "found": named["NAMES"][n]}, None, n == 3)
+             for n in (3, 1, 2)]  # fmt: skip
+    groups = part.picture.whole(tried)
+    assert [head.label for head, _ in groups] == ["case 1", "case 1", "case 2", "case 2", "case 3", "case 3"]
+    values = {name.text: cell for head, line in groups[4:] for name, cell in zip(head.cells, line.cells, strict=True)}
+    assert (values["loc"].text, values["its owner"].text, values["its row there"].text) == ("14", "0", "7")
+    assert [name for name, cell in values.items() if cell.right is not None] == ["named"]
+    assert all(cell.right is None for group in groups[:4] for cell in group[1].cells)
+    seed = named["SEED"]
+    for got in ({"seed": None, "found": None}, {"seed": seed, "found": {1: "x"}}, {"seed": "x", "found": {"loc": "7"}}):
+        assert part.picture.whole([replace(tried[0], got=got)]), "whatever came back"
+
+
 @pytest.mark.parametrize("part", ["5d", "5e"])
 def test_an_answer_about_another_s_cases_is_told_so(part, monkeypatch, capsys):
     key = LAB.key(part)
@@ -366,6 +426,17 @@ def test_a_wrong_entry_of_an_answer_that_is_data_is_no_edit_of_a_program(part, r
 def test_the_template_in_the_answer_cell_is_the_record_s():
     text = re.search(r'record = """\n(.*?)"""', LAB.starter_cell("5e"), re.DOTALL)[1]
     assert text == investigate.template()
+
+
+def test_a_record_of_the_template_before_passes_as_it_did():
+    """Then every server was the unpatched one; this seed's has the size patch now."""
+    part, run = LAB.part("5e"), incidents.replay(1, unpatched=True)
+    text = "".join(line for line in records.filled(run).splitlines(True) if not line.startswith(records.NEW))
+    assert incidents.replay(1).patches and not run.patches
+    for heading in HEADINGS:
+        case = Case((heading,))
+        assert part.compare(case, {"seed": 1, "text": text + "dsa_layers: 3\n"}, None) is None
+    assert part.compare(Case((HEADINGS[6],)), {"seed": 1, "text": text}, None), "without a line of then it is one of now"
 
 
 def test_versions_of_another_machine_are_no_mistake_and_anything_else_is():

@@ -105,7 +105,8 @@ lab.check("5a")
 # The check starts a small server with your wiring, once with pools so large that every loc fits and once with pools so small
 # that most locs lie beyond one rank's rows. It compares each word with what one rank says, where nothing has to be localized.
 # And it looks at what no word shows: whether each selected key was read once over all ranks, and whether every token lies
-# where it belongs. `lab.explain("5a")` also tells what the typed spaces say of your wiring.
+# where it belongs. `lab.explain("5a")` also tells what the typed spaces say of your wiring: which index is of another space
+# than the operation takes. They know what a number is, not what lies there: a slot that holds an older token passes them.
 #
 # <details><summary>Expected output</summary>
 #
@@ -385,23 +386,34 @@ case[3]
 
 # %% [markdown]
 # "Which kernel crashed?" is the wrong question: what crashes is often the next reader of what somebody else spoiled. Ask
-# which operation was the *first* whose index did not belong. You have five tools. Each runs the server again and tells one
-# thing.
+# which operation was the *first* whose index did not belong. You have five tools. Each tells one thing, and what a server
+# did is kept: asked again, a tool answers at once.
 #
 # | tool | tells |
 # |---|---|
 # | `case[1].layers()` | layer by layer against one rank: index keys, c-KV, top-k, output. Which differs first, where? |
 # | `case[1].lse()` | how often a selected key was read over all ranks, and whether ranks have different LSEs |
-# | `case[1].typed()` | when an index of one space is first used in another |
+# | `case[1].typed()` | which space was first used as another; `typed(until=8)` whether by the end of step 8 |
 # | `case[1].strict()` | when an index first leaves its buffer |
-# | `case[1].trace()` | the accesses in order, with the indices used, from somewhere before the first wrong one on |
+# | `case[1].trace(step=3, rank=0)` | the accesses of a step and a rank, in order, with the indices used |
 #
-# The trace is long. `trace(step=3)`, `rank=`, `buffer=` and `op=` show some of it, `start=` and `count=` turn pages.
+# A server makes about a thousand accesses, and the trace does not know which you want. Without a filter it says what there
+# is to ask by, and how many accesses each has: `step=`, `phase=`, `request=`, `layer=`, `rank=`, `op=`, `buffer=`, and
+# `loc=` and `row=`, each also as a pair, first and last. Up to twelve are listed, more are counted.
+#
+# A sixth tool, `case[1].identity()`, asks another question: did a read find what had been put there for its token? It counts
+# by buffer; `identity(loc=14)` tells one loc's story. Lab 06 is about what it sees and a type cannot.
+#
+# Four ways to look, and each case falls to another one: **halve the steps**, **compare the ranks** of one operation, ask
+# **which layer** differs first, and hold what was used against **the watermark**. Write down what you expect before you ask.
 #
 # Start with the layers, after one question about them.
 
 # %%
 viz.decode_step(["write", "index_k", "localize", "attend"])
+
+# %%
+viz.question("5d")
 
 # %%
 lab.predict("5d")
@@ -419,23 +431,26 @@ case[1].typed()
 case[1].trace()
 
 # %% [markdown]
-# Go on as you like; add cells for the others.
+# Where would you look first? Go on as you like; add cells for the others.
 
 # %%
 case[2].strict()
 
 # %%
-case[2].trace()
+case[2].layers()
 
 # %%
 case[3].lse()
 
 # %%
-case[3].trace()
+case[3].layers()
 
 # %% [markdown]
 # Name the first wrong operation of each: the `buffer` that it used, its name (`op`), the `rank`, the `loc` of the token that
 # its first wrong index was for, the `row` it used for it (the index as it was), and how many rows or slots that buffer has.
+#
+# It counts from your first hand-in. That tells how many of the six names of a case are right, and not which. Every later
+# answer to the case is told what is wrong with one of them, and the part can be passed at any time.
 
 
 # %% part="5d" role="answer"
@@ -485,8 +500,8 @@ lab.check("5d")
 # revision, how many GPUs, which requests, which index against which bound, what came before and what after. Others could hold
 # their own server against it.
 #
-# This is the unpatched server, with sizes and words of your own. It answers rightly at first, and wrongly from the long
-# requests on. Predict, then let it show what it did.
+# This server is yours: sizes, words, and which of the five patches it has come from your number, and it does not say
+# which those are. It answers rightly at first, and wrongly from the long requests on. Predict, then let it show what it did.
 
 # %%
 viz.decode_step(["write", "index_k"])
@@ -498,8 +513,11 @@ lab.predict("5e")
 investigate.incident()
 
 # %% [markdown]
-# Write its record. Every figure stands in the run above or follows from D, P and C; only the versions you ask for yourself,
-# `dcplab.__version__` and `torch.__version__`. What stands behind a `#` says what is asked for.
+# Write its record. Some figures stand in the run above, most are for you to decide: which number of several is asked for,
+# what follows from D, P and C, which patches such a run must have had, and whether one more would have been enough. Hold it
+# against your table of 5c. Words count in any of the forms that this lab uses: `silent` or `silent corruption`, `0/3` or
+# `0 of 3`, `bf16` or `bfloat16`, `write` or `ckv_write`. The versions you ask for yourself, `dcplab.__version__` and
+# `torch.__version__`. What stands behind a `#` says what is asked for.
 
 
 # %% part="5e" role="answer"
@@ -514,8 +532,6 @@ def incident_record():
 ## Revision of code and model
 dcplab:                           # the version of this course
 torch:                            # torch's version
-dsa_layers:                       # DSA layers of the model
-topk:                             # keys that the indexer selects
 
 ## Hardware, parallelism, backend, dtype
 device:                           # cpu or cuda
@@ -525,8 +541,6 @@ size:                             # C, rows one rank's c-KV can hold, spare page
 ckv_dtype:                        # the dtype of c-KV rows
 
 ## Requests, cache and phase
-steps:                            # steps the server made
-tokens_extended:                  # tokens that prompts brought
 tokens_cached:                    # tokens found in the prefix cache
 
 ## Global locs
@@ -543,7 +557,6 @@ index_k_highest:                  # the largest index on any index-K, which is r
 
 ## First abnormal operation, and what it did
 first_wrong_step:                 # step of the first operation with a wrong index
-first_wrong_phase:                # its phase
 first_wrong_rank:                 # its rank
 first_wrong_op:                   # its name
 first_wrong_buffer:               # the buffer it used
@@ -557,6 +570,8 @@ canaries_changed:                 # canary bands of rank 0 that changed
 
 ## Patches in force
 patches:                          # which of the five are in force, in the order of #36989; none if none is
+patch_for_first:                  # the patch that mends the first wrong operation
+patch_enough:                     # with that patch too, is this server right? yes or no
 
 ## Result and comparison
 verdict:                          # right, silent corruption, alarm or crash
@@ -564,7 +579,6 @@ fresh:                            # right answers of those the fresh server gave
 long:                             # the same of the long requests
 again:                            # the same of the questions asked again
 first_wrong_answer:               # the first wrong answer, word for word
-fixed_fresh:                      # right answers of the fresh server with every patch
 fixed_long:                       # the same of the long requests
 fixed_again:                      # the same of the questions asked again
 """
@@ -574,8 +588,6 @@ fixed_again:                      # the same of the questions asked again
 ## Revision of code and model
 dcplab:               0.1.0
 torch:                2.13.0+cpu
-dsa_layers:           3
-topk:                 32
 
 ## Hardware, parallelism, backend, dtype
 device:               cpu
@@ -585,8 +597,6 @@ size:                 840
 ckv_dtype:            bfloat16
 
 ## Requests, cache and phase
-steps:                31
-tokens_extended:      1074
 tokens_cached:        180
 
 ## Global locs
@@ -603,7 +613,6 @@ index_k_highest:      1124
 
 ## First abnormal operation, and what it did
 first_wrong_step:     1
-first_wrong_phase:    extend
 first_wrong_rank:     0
 first_wrong_op:       write_ckv
 first_wrong_buffer:   ckv.0
@@ -617,6 +626,8 @@ canaries_changed:     7
 
 ## Patches in force
 patches:              none
+patch_for_first:      ckv_write
+patch_enough:         no
 
 ## Result and comparison
 verdict:              silent corruption
@@ -624,7 +635,6 @@ fresh:                3/3
 long:                 0/2
 again:                0/3
 first_wrong_answer:   hides hides hides hides
-fixed_fresh:          3/3
 fixed_long:           2/2
 fixed_again:          3/3
 """

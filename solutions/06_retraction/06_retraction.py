@@ -598,6 +598,38 @@ lab.check("6g")
 # </details>
 
 # %% [markdown]
+# ## The fourth question
+#
+# Three questions brought you through five labs: in **which space** is this index, does the buffer have a **place** for it,
+# and is it the **buffer** that the index was made for? Ask all three of a restore that left index-K behind.
+
+# %%
+investigate.night("index_k_stale")
+
+# %% [markdown]
+# Mine is told nonsense, and the typed spaces have nothing to say. They cannot: every index is a loc, and a loc of mine, and
+# it lies inside index-K. A type knows what a number *is*. It does not know what lies there. So there is a fourth question:
+#
+# ***Is what lies here still what was put here, and did what belongs to it come along?***
+#
+# To answer it somebody has to note, at each write, for which token it was. `identity()` does: for each read of a token it says
+# whether its slot was last written for that token. Before you run it: which of the two kinds of buffer finds another's?
+
+# %%
+investigate.night("index_k_stale").identity()
+
+# %% [markdown]
+# c-KV came along, index-K did not. Whose keys are they? One loc, from its first write on:
+
+# %%
+investigate.night("index_k_stale").identity(loc=21, buffer="index_k.0", rank=0)
+
+# %% [markdown]
+# The same of the server that restored to the old locs, `investigate.night("restore_old_locs")`, finds c-KV and index-K both
+# another's. Lab 05's cases have `identity()` too. What it does not see: bytes that changed on their own, and a write of the
+# right token with the wrong values.
+
+# %% [markdown]
 # ## Where you are now
 
 # %%
@@ -611,8 +643,8 @@ lab.progress()
 # * tell a pool that is given locs from one that is given rows, and divide once;
 # * say what a request owns beside its c-KV, and by which ids;
 # * move a request between two layouts with one rule, asked on either side;
-# * ask the fourth question of this course: *the space is right, the buffer is large enough, it is the buffer that the index
-#   was made for. Is it still the same night?*
+# * ask the fourth question of this course, after space, place and buffer: *is what lies here still what was put here, and did
+#   what belongs to it come along?*
 #
 # **This did not prove** that a copy had arrived before its pages were given away, or that the host had room. And the 4 of
 # 48 requests that repeat a token are still open.

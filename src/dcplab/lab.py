@@ -83,7 +83,7 @@ def check(part: str, seed: int | None = None) -> Checked | float:
     result = check_result.placed(result, _judged(notebook, lab.part(part)))
     shown = result.outcome != "passed" or _fell_short(lab, result.part)
     progress_file.record(result)
-    if says := _of_other_cases(result):
+    for says in filter(None, (_of_other_cases(result), _of_first_hand_ins(lab, result))):
         print(says)
     return _present(result, shown)
 
@@ -239,6 +239,7 @@ def _not_run(problem: str) -> str:
 
 def _judge(lab: catalog.Lab, part: str, seed: int | None) -> CheckResult:
     key = lab.key(part)
+    key = key.after(progress_file.hand_ins(lab.name, key.part.id))
     return checking.check(key, _carried(key.part, program_of(lab, key.part)), seed=seed, note=print)
 
 
@@ -294,6 +295,15 @@ def _of_other_cases(result: CheckResult) -> str:
         return ""
     whose = ", the solved notebook's" if result.case_seed == progress_file.SOLVED_SEED else ""
     return f"This answer is about seed {result.case_seed}{whose}. Your own cases are those of seed {own}."
+
+
+def _of_first_hand_ins(lab: catalog.Lab, result: CheckResult) -> str:
+    """Say how much of a part that passed was right at the first hand-in of each of its cases."""
+    if result.outcome != "passed" or not result.handed:
+        return ""
+    first = progress_file.hand_ins(lab.name, result.part)
+    right, of = (sum(entry.get(name, 0) for entry in first.values()) for name in ("right", "of"))
+    return f"At the first hand-in {right} of {of} were right."
 
 
 def _fell_short(lab: catalog.Lab, part: str) -> bool:

@@ -19,7 +19,7 @@ from dcplab import files, paths
 
 if TYPE_CHECKING:
     from dcplab.course.catalog import Lab
-    from dcplab.course.model import CheckResult
+    from dcplab.course.model import CheckResult, HandIn
 
 VERSION = 1
 SOLVED_SEED = 36886  # seed of the own cases of labs 01 and 05 in the solved notebooks, which everybody can read
@@ -42,8 +42,22 @@ def record(result: CheckResult) -> None:
             "mode": result.mode,
             "at": _now(),
         }
+        if result.handed:
+            part["handed"] = _dict(part.get("handed")) | {h.case: _noted(_dict(part.get("handed")), h) for h in result.handed}
 
     change(result.lab, result.part, note)
+
+
+def _noted(earlier: dict[str, Any], now: HandIn) -> dict[str, Any]:
+    """Add a hand-in to those of its case: the first is kept, and of the others that there were some."""
+    first = _dict(earlier.get(now.case)) or {"answer": now.answer, "right": now.right, "of": now.of, "others": False}
+    return first | {"others": bool(first.get("others")) or first.get("answer") != now.answer}
+
+
+def hand_ins(lab: str, identity: str) -> dict[str, Any]:
+    """Return a part's hand-ins by case: the first one's ``answer`` (a digest), ``right`` and ``of``, and whether there were
+    ``others``."""
+    return {case: entry for case, entry in _dict(part(lab, identity).get("handed")).items() if isinstance(entry, dict)}
 
 
 def predict(lab: str, part: str, answer: str, right: bool) -> None:

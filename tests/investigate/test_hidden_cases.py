@@ -9,7 +9,7 @@ from dcplab import investigate, progress
 from dcplab.engine import defects
 from dcplab.engine.scheduler import Engine
 from dcplab.errors import CourseError
-from dcplab.investigate import against_one_rank, diagnose_by_rule, hidden_cases, local_faults
+from dcplab.investigate import against_one_rank, diagnose_by_rule, hidden_cases, local_faults, trace_filters
 from dcplab.investigate.local_faults import Fault
 
 pytestmark = pytest.mark.slow  # servers run
@@ -86,7 +86,7 @@ def test_a_case_has_one_truth_and_shows(seed, n):
     place = [i for i, s in enumerate(run.seen) if (s.step, s.phase, s.rank, s.op, s.buffer, s.low) == key]
     assert len(place) == 1
     seen = run.seen[place[0]]
-    inside = any(a <= truth["row"] <= b for a, b in seen.runs) or len(seen.runs) == 40
+    inside = any(a <= truth["row"] <= b for a, b in seen.runs)
     assert inside and seen.slots == truth["rows_available"]
     assert all(s.high < s.slots for s in run.seen[: place[0]])
     if first.misuse:
@@ -134,20 +134,62 @@ def tools(case):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_tool_but_the_trace_names_the_operation_or_the_rank(seed, monkeypatch):
+def test_no_tool_by_itself_names_the_operation_or_the_rank(seed):
     for n in (1, 2, 3):
         case, truth = investigate.case(n, seed), diagnose_by_rule.truth(n, seed)
-        monkeypatch.setattr(
-            hidden_cases, "recorded", lambda *_, n=n: hidden_cases.visible_run(n, seed)
-        )  # a run anew would be the same
         said = tools(case)
         for name in ("strict", "typed", "layers", "lse"):
             assert truth["op"] not in said[name] and not re.search(r"ckv\.|index_k\.|workspace", said[name]), (n, name)
             assert not re.search(r"rank \d", said[name]) and not any(d in said[name] for d in UNSAID)
-        assert truth["buffer"] in said["trace"] and truth["op"] in said["trace"]
+        assert not re.search(r"step \d", said["typed"]), "a step is found by halving"
         assert "wrong" not in said["trace"].lower()
         for word in (*UNSAID, truth["op"], "ckv.", "index_k."):
             assert word not in str(case), "a symptom is only a symptom"
+
+
+@everywhere
+def test_no_first_call_lists_the_first_wrong_access(seed, n):
+    """Neither a call without a filter nor one with a single one has it in the line that is read first; most list nothing."""
+    case = investigate.case(n, seed)
+    truth, access = diagnose_by_rule.truth(n, seed), case._run.first_wrong
+    assert case.trace().table.header == ("by", "accesses") == case.trace(0, count=500).table.header
+    alone = {"step": access.step, "rank": access.rank, "op": access.op, "buffer": access.buffer}
+    listed = {k: told for k, v in alone.items() if (told := case.trace(**{k: v})).table.header[0] == "no."}
+    for told in listed.values():
+        first = dict(zip(told.table.header, told.table.rows[0], strict=True))
+        assert (first["buffer"], first["operation"], first["rank"]) != (truth["buffer"], truth["op"], str(truth["rank"]))
+    page = case.trace(0, count=500, step=(1, 99))
+    assert len(page.table.rows) == trace_filters.MOST, "nor is the whole trace one call away"
+
+
+@everywhere
+def test_step_layer_and_rank_lead_to_it(seed, n):
+    """What the other tools tell is enough: in that step and buffer the ranks can be held against each other line by line."""
+    case = investigate.case(n, seed)
+    truth, access = diagnose_by_rule.truth(n, seed), case._run.first_wrong
+    found = case.trace(step=access.step, op=access.op, buffer=access.buffer, rank=access.rank)
+    assert found.table.header[0] == "no." and len(found.table.rows) <= trace_filters.LISTED
+    lines = [dict(zip(found.table.header, row, strict=True)) for row in found.table.rows]
+    assert any(row["there are"].startswith(f"{truth['rows_available']}, by") for row in lines)
+    hit = case.trace(step=access.step, op=access.op, rank=access.rank, row=truth["row"])
+    assert any(row[5] == truth["buffer"] for row in hit.table.rows)
+
+
+def test_halving_the_steps_finds_the_step_that_was_refused():
+    case = next(c for c in (investigate.case(n, 0) for n in (1, 2, 3)) if "typed(until=N)" in str(c.typed()))
+    low, high = 0, case._run.outcome.metrics.steps
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if "An index was refused" in str(case.typed(until=middle)) else (middle, high)
+    assert high == case._run.engine.watcher.first_misuse.step
+
+
+def test_a_server_runs_once_for_all_that_is_asked_of_it(monkeypatch):
+    first = tools(investigate.case(3, 0))
+    monkeypatch.setattr(hidden_cases, "play", None)
+    monkeypatch.setattr(hidden_cases, "recorded", None)
+    case = investigate.case(3, 0)
+    assert tools(case) == first and case.trace(step=1, rank=0).table.rows
 
 
 def test_what_each_tool_tells():
@@ -177,16 +219,42 @@ def test_a_grader_does_not_wait_for_the_tools(monkeypatch):
     assert diagnose_by_rule.truth(2, 0)["rows_available"], "what a check needs is there"
 
 
-def test_the_trace_can_be_looked_at_elsewhere():
+def test_the_trace_answers_filters():
     case = investigate.case(2, 0)
-    first = str(case.trace(0, count=3))
-    assert "accesses 0 to 2" in first and "write_ckv" in first
-    rank1 = str(case.trace(rank=1, op="write_index_k", count=4))
-    assert rank1.count("write_index_k") == 4 and "match" in rank1
-    with pytest.raises(CourseError, match="numbered 0 to"):
-        case.trace(10**6)
-    with pytest.raises(CourseError, match="numbered 0 to"):
-        case.trace(buffer="ckv.99")
+    seen = case._run.seen
+
+    def counted(told):
+        return sum(int(n) for name, text in told.table.rows if name == "rank" for n in re.findall(r": (\d+)", text))
+
+    assert counted(case.trace()) == len(seen)
+    step1 = case.trace(step=1)
+    assert counted(step1) == sum(s.step == 1 for s in seen) and step1.table.header == ("by", "accesses")
+    page = case.trace(0, count=4, rank=1, op="write_index_k")
+    assert [row[3:5] for row in page.table.rows] == [("1", "write_index_k")] * 4
+    further = case.trace(int(page.table.rows[-1][0]) + 1, count=4, rank=1, op="write_index_k")
+    assert int(further.table.rows[0][0]) > int(page.table.rows[-1][0]), "start= turns the page"
+    few = case.trace(step=1, layer=1, rank=0)
+    assert few.table.header[0] == "no." and {row[5] for row in few.table.rows} >= {"ckv.1", "index_k.1"}
+    first = seen[0]
+    assert {row[0] for row in case.trace(step=1, loc=first.loc, buffer="ckv.0", op="write_ckv").table.rows} == {"0"}
+    assert "recite a passage" in str(case.trace(request="recite a passage"))
+
+
+@pytest.mark.parametrize(
+    "asked, there",
+    [
+        ({"step": 999}, "1, 2, 3"),
+        ({"buffer": "ckv.99"}, "ckv.0, ckv.1"),
+        ({"op": "write", "rank": 0}, "write_ckv, write_index_k"),
+        ({"request": "nobody"}, "document 0"),
+        ({"row": 10**6}, "0 to "),
+        ({"loc": (10**6, 10**7)}, " to "),
+        ({"step": 1, "request": "document 0"}, "That is what there is with step=1"),
+    ],
+)
+def test_a_filter_that_matches_nothing_says_what_there_is(asked, there):
+    said = str(investigate.case(2, 0).trace(**asked))
+    assert "nothing matches" in said and there in said
 
 
 @pytest.mark.parametrize(

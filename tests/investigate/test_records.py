@@ -1,5 +1,8 @@
 """The incident record: what the run says, figure by figure, and what the checker says of every figure that differs."""
 
+import random
+import re
+
 import pytest
 
 from dcplab import investigate
@@ -10,7 +13,7 @@ from dcplab.investigate.records import FIELDS, HEADINGS
 
 pytestmark = pytest.mark.slow  # two servers at the head of it
 
-SEED = 3
+SEED = 4  # has none of the patches
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +59,8 @@ def test_one_wrong_figure_is_found_and_no_other(run, key):
     other = figures | {key: figures[key] + 1 if isinstance(figures[key], int) else "something else"}
     wrong = [f for f in investigate.verify(other, run) if f.outcome != "right"]
     assert [(f.key, f.outcome) for f in wrong] == [(key, "wrong")]
-    assert str(other[key]) in wrong[0].sentence and f" {figures[key]}" not in wrong[0].sentence.removesuffix(
-        wrong[0].what + "."
-    )
+    said = wrong[0].sentence.removesuffix(f"What is asked for: {wrong[0].what}.")
+    assert str(other[key]) in said and not re.search(rf"\b{re.escape(str(figures[key]))}\b", said)
 
 
 def test_a_template_is_a_record_with_nothing_in_it(run):
@@ -96,10 +98,43 @@ def test_no_two_learners_have_the_same_incident(run):
     assert (other.config, other.outcome.answers) != (run.config, run.outcome.answers)
 
 
+@pytest.mark.parametrize(
+    "seed, in_force, first, enough",
+    [(1, "index_k_size", "ckv_write", "no"), (2, "ckv_write, read, extend, assert", "index_k_size", "yes")],
+)
+def test_a_learners_server_has_patches_of_its_own(seed, in_force, first, enough):
+    run = investigate.incident(seed)
+    f = records.figures(run)
+    assert (f["patches"], f["patch_for_first"], f["patch_enough"]) == (in_force, first, enough)
+    assert (f["fresh"], f["fixed_long"], f["fixed_again"], f["verdict"]) == ("3/3", "2/2", "3/3", "silent corruption")
+    assert f["again"] != "3/3" or f["long"] != "2/2", "what the lab says of it: right at first, and wrong later"
+    assert set(outcomes(investigate.verify(records.filled(run), run)).values()) == {"right"}
+    assert (f["first_wrong_op"] == "write_index_k") == (first == "index_k_size")
+
+
+def test_every_kind_of_server_is_drawn():
+    drawn = [random.Random(f"the patches of {seed}").choice(incidents.IN_FORCE) for seed in range(300)]
+    assert {len(p) for p in drawn} == {0, 1, 4} and min(drawn.count(p) for p in incidents.IN_FORCE) > 60
+
+
+@pytest.mark.parametrize(
+    "written, says",
+    [
+        ("index_k_size, ckv_write, read, extend, assert", "those are missing"),
+        ("write", "a patch is named whose defect shows in this run."),
+        ("all", "is not what the run shows."),
+    ],
+)
+def test_wrong_patches_are_told_apart(run, written, says):
+    findings = [f for f in investigate.verify(records.figures(run) | {"patches": written}, run) if f.key == "patches"]
+    assert says in diagnose_by_rule.figure_of_the_mistake(findings, records.figures(run))
+
+
 def test_the_incident_is_told_with_what_a_record_asks_for(run):
     told, f = str(run), records.figures(run)
-    assert told.startswith("CPU (torch)") and "GPU" not in told and "patches: none" in told
-    for key in ("dcp_size", "page_size", "size", "steps", "tokens_extended", "tokens_cached", "largest_loc", "ckv_rows"):
+    assert told.startswith("CPU (torch)") and "GPU" not in told
+    assert not re.search("patches:|index_k_size|missing", told), "which patches it has is for the record to infer"
+    for key in ("dcp_size", "page_size", "size", "tokens_cached", "largest_loc", "ckv_rows"):
         assert str(f[key]) in told, key
     assert run.data()["run"]["largest_loc"] == f["largest_loc"] and run.data()["versions"]["torch"] == f["torch"]
 
@@ -131,6 +166,11 @@ def test_what_is_asked_for_stands_in_no_name_that_a_learner_meets(run):
         ("0 of 3", "0/3"),
         ("0 out of 3", "0/3"),
         ("bf16", "bfloat16"),
+        ("BF16 ", "bfloat16"),
+        ("Silent  corruption", "silent"),
+        ("0  of 3", "0/3"),
+        ("write + read", "ckv_write, read"),
+        ("size", "index_k_size"),
         ("torch.bfloat16", "bfloat16"),
         ("2032248 bytes", "2032248"),
         ("2 032 248", "2,032,248"),

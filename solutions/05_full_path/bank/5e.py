@@ -152,12 +152,6 @@ def incident_record():
 def incident_record():
     return record_with(first_wrong_buffer="ckv.2")
 
-# %% 5e decode-first
-# says: first_wrong_phase is not what the run shows.
-# asks: In which phase is a prompt written?
-def incident_record():
-    return record_with(first_wrong_phase="decode")
-
 # %% 5e one-rank
 # says: bytes_outside: that is one rank; all of them wrote.
 # asks: How many ranks wrote the same?
@@ -181,6 +175,24 @@ def incident_record():
 # asks: Which patches did this server have?
 def incident_record():
     return record_with(patches="index_k_size, ckv_write, read, extend, assert")
+
+# %% 5e patch-in-the-wrong-place
+# says: patches: a patch is named whose defect shows in this run.
+# asks: How many slots had index-K, and how many does it need?
+def incident_record():
+    return record_with(patches="size")
+
+# %% 5e size-for-the-first
+# says: patch_for_first is not what the run shows.
+# asks: Which operation was wrong first, and which patch is about it?
+def incident_record():
+    return record_with(patch_for_first="index_k_size")
+
+# %% 5e one-is-enough
+# says: patch_enough is not what the run shows.
+# asks: What did 5c say of a server with the write patch alone?
+def incident_record():
+    return record_with(patch_enough="yes")
 
 # %% 5e still-right
 # says: verdict: the fresh server was right; what did it come to in the end?
@@ -248,29 +260,17 @@ def incident_record():
 def incident_record():
     return record_with(device="cuda")
 
-# %% 5e layers-of-the-report
-# says: dsa_layers is not what the run shows.
-# asks: How many layers has this model?
-def incident_record():
-    return record_with(dsa_layers=11)
-
 # %% 5e no-cache
 # says: tokens_cached is not what the run shows.
 # asks: What came from the prefix cache when the questions were asked again?
 def incident_record():
     return record_with(tokens_cached=0)
 
-# %% 5e all-tokens
-# says: tokens_extended is not what the run shows.
-# asks: Were the tokens of the cache brought by prompts again?
-def incident_record():
-    return record_with(tokens_extended=1254)
-
 # %% 5e not-filled
-# says: steps is not filled in. What is asked for: steps the server made.
+# says: device is not filled in. What is asked for: cpu or cuda.
 # asks: Which lines of the record are empty?
 def incident_record():
-    return record_with(steps="")
+    return record_with(device="")
 
 # %% 5e template
 # says: dcplab is not filled in. What is asked for: the version of this course.
@@ -314,6 +314,11 @@ def incident_record():
 # outcome: passed
 def incident_record():
     return record_with(bytes_outside="2,840,292", largest_loc="1,121", index_k_needed="2,535")
+
+# %% 5e as-the-lab-writes
+# outcome: passed
+def incident_record():
+    return record_with(verdict="Silent", long="0 of 2", again="0 of  3", ckv_dtype="BF16", patch_for_first="write", patches="None")
 
 # %% 5e with-notes
 # outcome: passed

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dcplab.course import own_cases
-from dcplab.course.model import Case, Prediction, Table
+from dcplab.course.cells import DrawnCase, DrawnCell, Groups, Strip
+from dcplab.course.model import Case, Prediction, Shows, Table
 from dcplab.course.seeded import Draw
+from dcplab.present import grid_cells
 
 
 def _hidden_cases(draw: Draw) -> list[Case]:
@@ -32,9 +35,46 @@ def _names_table(case: Case, got: Any) -> Table:
     from dcplab.investigate import diagnose_by_rule
 
     said = _said(got)
+    rows = tuple((name, str(said.get(name))) for name in diagnose_by_rule.NAMES)
+    return Table(("", "you said"), rows, f"Case {case.args[0]} of seed {got['seed']}.")
+
+
+def _right(case: Case, got: Any) -> tuple[int, int] | None:
+    """How many of the six names of a case are right, or None while one is missing."""
+    from dcplab.investigate import diagnose_by_rule
+
+    said = _said(got)
+    if any(said.get(name) is None for name in diagnose_by_rule.NAMES):
+        return None
     marks = diagnose_by_rule.marks(said, diagnose_by_rule.truth(case.args[0], got["seed"]))
-    rows = tuple((name, str(said.get(name)), "right" if ok else "not right") for name, ok in marks.items())
-    return Table(("", "you said", ""), rows, f"Case {case.args[0]} of seed {got['seed']}.")
+    return sum(marks.values()), len(marks)
+
+
+WHERE, WHICH = ("op", "buffer", "rank", "rows_available"), ("loc", "its owner", "its row there", "row")
+
+
+def _cells(tried: Sequence[DrawnCase]) -> Groups:
+    """Two lines for each case: the operation that it names, and beside its loc the owner and the row by lab 01's rule. Whether
+    the case is named right, not which name is."""
+    groups = []
+    for one in sorted(tried, key=lambda t: t.case.size):
+        said = _said(one.got) if one.got else {}
+        loc, ranks = said.get("loc"), _ranks(one.case, one.got) if said else None
+        if ranks and type(loc) is int:
+            said = said | {"its owner": loc % ranks, "its row there": loc // ranks}
+        named = DrawnCell("not yet", right="") if one.wrong else DrawnCell("yes") if one.got else grid_cells.BLANK
+        for names, more in ((WHERE, {}), (WHICH, {"named": named})):
+            cells = {name: grid_cells.word(said.get(name), None, False) for name in names} | more
+            head = Strip(one.case.label, tuple(DrawnCell(name, "header") for name in cells))
+            groups.append((head, Strip("yours", tuple(cells.values()))))
+    return tuple(groups)
+
+
+def _ranks(case: Case, got: Any) -> int | None:
+    """The ranks of a case's server, or None where the answer names no seed."""
+    from dcplab import investigate
+
+    return None if own_cases.seed_sentence(got["seed"]) else investigate.case(case.args[0], got["seed"]).config.dcp_size
 
 
 def _said(got: Any) -> dict:
@@ -44,6 +84,7 @@ def _said(got: Any) -> dict:
 PART = own_cases.part(
     _misnamed,
     _names_table,
+    _right,
     id="5d",
     entry="first_wrong",
     title="Three servers, three faults",
@@ -52,16 +93,17 @@ PART = own_cases.part(
     cases=_hidden_cases,
     drive=named,
     timeout_s=60.0,
+    picture=Shows(whole=_cells, title="Three servers, three faults"),
     question="Which access in the trace is the first whose index is in another space than the buffer's, or beyond its end?",
     hints=(
         "Do not begin where it broke. Ask first whether the fresh server was right: that tells a fault of the "
         "watermark from one that is always there.",
-        "layers() tells the layer, lse() whether ranks hold the same keys, typed() and strict() the step. With the "
-        "step, look at the trace of that step and read each line: which index does this operation use, and in what "
-        "does the buffer count?",
-        "trace(step=...) shows the accesses of one step. A c-KV write of a rank should use loc // D of the locs with "
-        "loc % D equal to the rank. The first line that does not is it: its loc is the one shown, its row the index "
-        "that was used.",
+        "layers() tells the layer and the step in which something first differs, lse() whether ranks hold the same keys, "
+        "typed() which two spaces met. Halve the steps with typed(until=...). What is left is one step of one layer: "
+        "trace(step=..., layer=...).",
+        "Hold the ranks of one operation against each other. Of its locs, rank r uses those with loc % D == r on c-KV, at "
+        "row loc // D; on index-K every rank uses the loc itself. The first line that does not is it, or the first whose "
+        "index is not below the number of places.",
     ),
     prediction=Prediction(
         question=(

@@ -27,11 +27,11 @@ def written(entry, heading):
 
 def _held(case: Case, got: Any):
     """What the checker finds under a case's heading, and the run's own figures."""
-    from dcplab import investigate
-    from dcplab.investigate import diagnose_by_rule, records
+    from dcplab.investigate import diagnose_by_rule, incidents, records
 
-    run = investigate.incident(got["seed"])
-    keys = diagnose_by_rule.figures_under(case.args[0])
+    earlier = records.is_earlier(got["text"])
+    run = incidents.replay(got["seed"], unpatched=True) if earlier else incidents.replay(got["seed"])
+    keys = [key for key in diagnose_by_rule.figures_under(case.args[0]) if not (earlier and key in records.NEW)]
     return [f for f in records.verify(got["text"], run) if f.key in keys], records.figures(run)
 
 
@@ -80,14 +80,18 @@ PART = own_cases.part(
     picture=Shows(whole=_cells, title="Your record"),
     question="Where in the run does this figure stand, and what does it count?",
     hints=(
-        "Every figure stands in what investigate.incident() shows, or follows from D, P and C.",
+        "Every figure stands in what investigate.incident() shows, or follows from D, P and C, or from what 5c found: "
+        "which of the five defects shows in this run, and which would have shown and does not?",
         "Keep three things apart: what was used, what there is, and what there should be. Largest loc used; slots "
         "there are; slots needed for every legal loc.",
         "smallest_loc is P * D; largest_legal_loc is (C // P + 1) * P * D - 1; bytes_outside is the sum over the "
         "buffers of places times bytes, from the last lines of the run.",
     ),
     prediction=Prediction(
-        question="The server's first wrong word comes in the long requests. In which step is the first operation wrong?",
+        question=(
+            "A server has none of the five patches. Its first wrong word comes in the long requests. In which step is the "
+            "first operation wrong?"
+        ),
         answer="in step 1",
         because=(
             "The write of the very first prompt uses locs as rows. It stays inside its buffer, and the reads look in "

@@ -16,7 +16,7 @@ from dcplab import codec
 from dcplab.errors import CourseError
 
 KEPT = 16  # results of long runs, so that what hangs on one is not run again
-LONG = ("demos.", "investigate.case", "investigate.incident")  # their calls change nothing
+LONG = ("demos.", "investigate.case", "investigate.incident", "investigate.night")  # their calls change nothing
 REF = "\0ref"
 DEPTH = 8
 SEEDS = "A closed book shows only your own cases: leave `seed` out."
@@ -47,7 +47,7 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         "workspace",
         "workspace_picture",
     ),
-    "investigate": ("at_scale", "case", "incident", "matrix", "snippets"),
+    "investigate": ("at_scale", "case", "incident", "matrix", "night", "snippets"),
     "demos.layouts": ("index_k_bill", "sharded_indexer", "two_block_sizes", "uneven"),
     "demos.memcheck": ("memcheck",),
     "demos.norope": ("half_fixes", "minus_one", "needle", "real_decode", "replicas", "times", "tma"),
@@ -68,8 +68,9 @@ CALLS: Mapping[str, tuple[str, ...]] = {
 # Class of a result -> what may be asked of it.
 ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     "HalfFixes": ("outcomes",),
-    "HiddenCase": ("layers", "lse", "strict", "trace", "typed"),
+    "HiddenCase": ("identity", "layers", "lse", "strict", "trace", "typed"),
     "Measured": ("arguments", "off"),
+    "Night": ("identity", "trace"),
     "Outcome": ("wrong", "right"),
     "PagedAllocator": ("available", "issue", "locs"),
     "Questions": ("answers",),

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from dcplab import syntax
 from dcplab.course.model import Case, Launch, Part, Wrong
@@ -34,6 +35,11 @@ class Key:
     others: Mapping[str, str] = field(default_factory=dict)
     solve: Callable[[str], Program] = _no_others
     own_seed: int | None = None
+
+    def after(self, earlier: Mapping[str, Any]) -> Key:
+        """Return the key for a learner who has handed in ``earlier`` (`progress.hand_ins`). Where a part tells the first answer
+        less, no mistake is named by the bank: it would tell all."""
+        return self if self.part.after is None else replace(self, part=self.part.after(earlier), wrong=())
 
     def bank(self, outcome: str) -> list[tuple[Wrong, Program]]:
         """Return the wrong answers of this part that must get ``outcome``."""

@@ -136,6 +136,17 @@ class Shows:
 
 
 @dataclass(frozen=True)
+class HandIn:
+    """What an answer says of one case, as progress keeps it. ``case``: which. ``answer``: a digest of what was said. ``right``
+    of ``of`` names are right."""
+
+    case: str
+    answer: str
+    right: int
+    of: int
+
+
+@dataclass(frozen=True)
 class Part:
     """One part of a lab, as its author describes it in ``solutions/NN_name/parts/ID.py``.
 
@@ -158,6 +169,8 @@ class Part:
     ``compiles(*args, **kwargs)``: True if a learner's own arguments ask `lab.run` for a `Case` that ``compiles``.
     ``seed_of(got)``, for answers about cases that only their learner has: reads the seed of these cases from the returned
     value.
+    ``hand_in(case, got)``: the `HandIn` of what came back for a case, or None while it is unfinished. ``after(earlier)`` makes
+    the part for who has handed in ``earlier`` (`progress.hand_ins`): it tells less to who has handed in nothing yet.
     ``but(source)`` reads a passing answer. It returns a sentence on what is right in it by luck, which begins with "But", or
     None.
     ``picture``: what the picture under a check shows. None: there is no picture.
@@ -188,6 +201,8 @@ class Part:
     carries: bool = False
     also: tuple[str, ...] = ()
     seed_of: Callable[[Any], Any] | None = None
+    hand_in: Callable[[Any, Any], HandIn | None] | None = None
+    after: Callable[[Mapping[str, Any]], Part] | None = None
     but: Callable[[str], str | None] | None = None
     picture: Shows | None = None
     can_wait: bool = False
@@ -244,6 +259,7 @@ class CheckResult:
     busy: bool = False  # the machine was: not judged, or judged without a name; worth another try
     odd: tuple[str, ...] = ()  # sentences on what a grader should look at, though it costs no points
     lacks: tuple[str, ...] = ()  # pieces of the walls that the answer ran without (`sandbox.pool.lacks`)
+    handed: tuple[HandIn, ...] = ()  # what it said case by case, where hand-ins are kept (Part.hand_in)
     cells: Cells | None = None  # a small case in a picture: given, come back, right
 
     def to_json(self) -> dict[str, Any]:

@@ -7,8 +7,9 @@ the restore should overwrite there is the tenant's cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from dcplab.engine import defects as switches
 from dcplab.engine import scenario, tokenizer
@@ -67,11 +68,12 @@ def episode(
     spare: int = 2,
     *,
     page_size: int = 4,
-    typed: bool = False,
-    strict: bool = False,
+    attach: Callable[[Engine], None] = lambda engine: None,
+    **modes: Any,
 ) -> Episode:
     """Run it on a server with these switches, on the CPU. A crash, an alarm or a refusal ends it and is in ``why``.
 
+    ``attach`` is called with the server before it starts. ``modes``: arguments of `Engine`, such as ``typed``.
     ``spare``: pages that neither of the two needs. With few the freed ones are merged, and mine comes back to the tenant's.
     With many (60) it gets fresh ones, and all of its locs are below the rows that a rank has.
     """
@@ -82,7 +84,8 @@ def episode(
     config = ServerConfig(
         size=pages * page_size, page_size=page_size, dcp_size=dcp_size, topk=16, prefix_cache=False, need_sort=True
     )
-    engine = Engine(scenario.settings(config, chosen), chosen, Local(dcp_size), typed=typed, strict=strict)
+    engine = Engine(scenario.settings(config, chosen), chosen, Local(dcp_size), **modes)
+    attach(engine)
     old: list[int] = []
     new: list[int] = []
     why = ""

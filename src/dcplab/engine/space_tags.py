@@ -9,6 +9,9 @@ Two spaces are families: rows are those *of* a rank, page ids are those *of* a p
 one's is an error too. Locs and rows are moreover of a *layout*, so many ranks that take so many locs a turn: the same number is
 another slot on a node where they take more.
 
+A tag says what a number is and nothing of what lies there: a loc of the right space may lead to a slot that holds an older
+token. That is asked elsewhere (`dcplab.investigate.identity`).
+
 A tag is a statement, and a statement can be wrong: whoever writes ``tag(positions, Space.ROW)`` by hand is believed. Where the
 request is known, at attention, a typed server therefore holds the values against the request table (`RankStep.attend`).
 """

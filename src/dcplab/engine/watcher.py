@@ -268,7 +268,7 @@ class Watcher:
                 hits.append(Hit(name, None, None, len(there)))
                 continue
             victim = arena.buffers[name]
-            slots = _slot(victim, there)
+            slots = slot_at(victim, there)
             held = self._held(arena, rank, victim)[slots]
             if rank == self.lead:
                 self._hurt.setdefault((buffer.name, name), torch.zeros(victim.slots, dtype=torch.bool, device=slots.device))[
@@ -294,7 +294,7 @@ def slot_address(buffer: Buffer, index: Index) -> Index:
     return buffer.start + index // spec.slots_per_row * spec.row_bytes + index % spec.slots_per_row * key
 
 
-def _slot(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
+def slot_at(buffer: Buffer, address: torch.Tensor) -> torch.Tensor:
     """Return the slot of a buffer that a byte address lies in. An address in the scales gives the page's last slots, which is
     near enough to name a victim."""
     spec = buffer.spec

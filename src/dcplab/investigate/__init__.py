@@ -6,6 +6,7 @@ from __future__ import annotations
 from dcplab.investigate import hidden_cases as _cases
 from dcplab.investigate.incidents import Incident, replay
 from dcplab.investigate.isolation import MatrixRow, Result, Score, matrix, matrix_rows, run_matrix, score
+from dcplab.investigate.nights import Night
 from dcplab.investigate.records import CheckedFigure, template, verify
 from dcplab.investigate.report_size_button import at_scale
 from dcplab.investigate.tools import HiddenCase
@@ -29,6 +30,12 @@ def snippets(part: str, seed: int | None = None) -> Shown:
     return shown.snippets(part, _cases.learner_seed() if seed is None else seed)
 
 
+def night(defect: str = "none") -> Night:
+    """Play the night of lab 06 on a server with a defect of its retraction ("none", "index_k_stale", ...), every access
+    recorded. Its methods are ``trace`` and ``identity``."""
+    return Night(defect)
+
+
 def incident(seed: int | None = None) -> Incident:
     """Run the unpatched server of a seed (by default the learner's), and the same server with every patch. A record is about
     this run."""
@@ -40,6 +47,7 @@ __all__ = [
     "HiddenCase",
     "Incident",
     "MatrixRow",
+    "Night",
     "Result",
     "Score",
     "at_scale",
@@ -47,6 +55,7 @@ __all__ = [
     "incident",
     "matrix",
     "matrix_rows",
+    "night",
     "run_matrix",
     "score",
     "seed",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dcplab.engine.configurator import ServerConfig, needed
+from dcplab.engine.defects import PATCHES
 from dcplab.engine.space_tags import Space
 from dcplab.investigate import hidden_cases
 from dcplab.investigate.records import FIELDS, CheckedFigure, Value, plain
@@ -168,11 +169,23 @@ def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None
             return "that is one rank; all of them wrote."
         if mine < right // 100:
             return "that counts places; each place has its bytes."
-    if finding.key == "patches" and written != "none":
-        return "those are missing; this line is for the patches that are in force."
+    if finding.key == "patches" and (swapped := _in_place_of(written, str(figures["patches"]))):
+        return swapped
+    if finding.key == "patch_for_first" and written in plain(str(figures["patches"])).split(","):
+        return "that patch is in force already; which is missing there?"
     if finding.key == "verdict" and written == "right":
         return "the fresh server was right; what did it come to in the end?"
     return _miscounted(finding.key, int(written), figures) if written.isdigit() else None
+
+
+def _in_place_of(written: str, right: str) -> str | None:
+    """Say which patches an answer names in place of those in force."""
+    mine, due = ({name for name in plain(text).split(",") if name != "none"} for text in (written, right))
+    if mine == set(PATCHES) - due:
+        return "those are missing; this line is for the patches that are in force."
+    if mine == due:
+        return "those are they, in another order than #36989's."
+    return "a patch is named whose defect shows in this run." if mine - due and mine <= set(PATCHES) else None
 
 
 def _miscounted(key: str, mine: int, figures: Mapping[str, Value]) -> str | None:

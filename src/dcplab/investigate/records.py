@@ -106,15 +106,11 @@ REVISION, HARDWARE, REQUESTS, LOCS, INDICES, FIRST, PATCHES, RESULT = HEADINGS =
 FIELDS = (
     Field(REVISION, "dcplab", "the version of this course", lambda r: r.versions["dcplab"]),
     Field(REVISION, "torch", "torch's version", lambda r: r.versions["torch"]),
-    Field(REVISION, "dsa_layers", "DSA layers of the model", lambda r: r.config.layers),
-    Field(REVISION, "topk", "keys that the indexer selects", lambda r: r.config.topk),
     Field(HARDWARE, "device", "cpu or cuda", lambda r: r.device),
     Field(HARDWARE, "dcp_size", "D, ranks", lambda r: r.config.dcp_size),
     Field(HARDWARE, "page_size", "P, rows in a page of one rank", lambda r: r.config.page_size),
     Field(HARDWARE, "size", "C, rows one rank's c-KV can hold, spare page not counted", lambda r: r.config.size),
     Field(HARDWARE, "ckv_dtype", "the dtype of c-KV rows", lambda r: str(r.config.dtype).removeprefix("torch.")),
-    Field(REQUESTS, "steps", "steps the server made", lambda r: r.outcome.metrics.steps),
-    Field(REQUESTS, "tokens_extended", "tokens that prompts brought", lambda r: r.outcome.metrics.extended),
     Field(REQUESTS, "tokens_cached", "tokens found in the prefix cache", lambda r: r.outcome.metrics.cached),
     Field(LOCS, "smallest_loc", "the smallest loc the allocator issues: W", lambda r: r.config.width),
     Field(LOCS, "largest_loc", "the watermark: the largest loc a token was stored at", lambda r: r.outcome.largest_loc),
@@ -130,7 +126,6 @@ FIELDS = (
         lambda r: _buffer(r, "index_k").highest,
     ),
     Field(FIRST, "first_wrong_step", "step of the first operation with a wrong index", _of(_first, "step")),
-    Field(FIRST, "first_wrong_phase", "its phase", _of(_first, "phase")),
     Field(FIRST, "first_wrong_rank", "its rank", _of(_first, "rank")),
     Field(FIRST, "first_wrong_op", "its name", _of(_first, "op")),
     Field(FIRST, "first_wrong_buffer", "the buffer it used", _of(_first, "buffer")),
@@ -147,16 +142,29 @@ FIELDS = (
     ),
     Field(FIRST, "canaries_changed", "canary bands of rank 0 that changed", lambda r: len(r.outcome.canaries)),
     Field(PATCHES, "patches", "which of the five are in force, in the order of #36989; none if none is", _patches),
+    Field(PATCHES, "patch_for_first", "the patch that mends the first wrong operation", lambda r: _mends(r)),
+    Field(PATCHES, "patch_enough", "with that patch too, is this server right? yes or no", lambda r: _enough(r)),
     Field(RESULT, "verdict", "right, silent corruption, alarm or crash", lambda r: r.outcome.verdict),
     Field(RESULT, "fresh", "right answers of those the fresh server gave, as 3/3; - for none", _counts("fresh")),
     Field(RESULT, "long", "the same of the long requests", _counts("long")),
     Field(RESULT, "again", "the same of the questions asked again", _counts("again")),
     Field(RESULT, "first_wrong_answer", "the first wrong answer, word for word", _first_wrong_answer),
-    Field(RESULT, "fixed_fresh", "right answers of the fresh server with every patch", _counts("fresh", True)),
     Field(RESULT, "fixed_long", "the same of the long requests", _counts("long", True)),
     Field(RESULT, "fixed_again", "the same of the questions asked again", _counts("again", True)),
 )
 BY_KEY = {f.key: f for f in FIELDS}
+
+
+MENDED_BY = {"write_ckv": "ckv_write", "write_index_k": "index_k_size"}  # first wrong operation -> its patch
+
+
+def _mends(run: Incident) -> str:
+    first = _first(run)
+    return "none" if first is None else MENDED_BY.get(first.op, "none")
+
+
+def _enough(run: Incident) -> str:
+    return "yes" if set(defects.PATCHES) - run.patches <= {_mends(run)} else "no"
 
 
 def _largest_legal(run: Incident) -> int:
@@ -219,15 +227,26 @@ def verify(record: str | Mapping[str, object], run: Incident) -> list[CheckedFig
     return checked + [CheckedFigure(key, "unknown", str(written[key]), "") for key in written if key not in BY_KEY]
 
 
+NEW = ("patch_for_first", "patch_enough")  # figures that records did not have while every server was the unpatched one
+
+
+def is_earlier(text: str) -> bool:
+    """Return True for a record of the time before `NEW`: it is about the unpatched server of its seed, and stays as right as it
+    was."""
+    written = parse(text)
+    return "dsa_layers" in written and not written.keys() & set(NEW)
+
+
 _SAME = {"silent": "silent corruption", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+_SAME |= {"size": "index_k_size", "write": "ckv_write"}  # the patches, as the rows of 5c have them
 
 
 def plain(text: str) -> str:
     """Normalise a figure. Case, quotes, thousands separators and a unit do not count, nor which of its usual forms it has:
-    "0 of 3" is "0/3", "silent" is "silent corruption", "bf16" is "bfloat16"."""
+    "0 of 3" is "0/3", "silent" is "silent corruption", "bf16" is "bfloat16", "write + read" is "ckv_write, read"."""
     text = re.sub(r"\s+", " ", text.strip().strip("'\"").lower())
     text = re.sub(r"(?<=\d)[, _](?=\d{3}(?!\d))", "", text).removeprefix("torch.")  # torch prints a dtype as torch.int64
     text = re.sub(r"^(\d+) bytes?$", r"\1", text)
     text = re.sub(r"^(\d+) (?:out )?of (\d+)$", r"\1/\2", text)
-    text = _SAME.get(text, text)
-    return re.sub(r"\s*([,/])\s*", r"\1", text)
+    text = re.sub(r"\s*([,/])\s*", r"\1", re.sub(r"(?<=[a-z_])\s*\+\s*(?=[a-z])", ",", text))
+    return ",".join(_SAME.get(word, word) for word in text.split(","))

@@ -1,29 +1,29 @@
-"""Shows a case to a learner: the symptom, and five tools. A tool runs the server anew and tells one thing, never the answer.
+"""Shows a case to a learner: the symptom, and six tools. Each tells one thing, never the answer. What a server did is kept, so
+a tool that is asked again answers at once.
 
 | tool | tells | keeps to itself |
 |---|---|---|
-| `HiddenCase.trace` | who used which indices on what, in order | which of them is wrong |
+| `HiddenCase.trace` | who used which indices on what, where one asks | which of them is wrong |
 | `HiddenCase.strict` | when an index first left its buffer, and by how much | which buffer, which operation |
-| `HiddenCase.typed` | when an index of one space was first used as another | which operation |
+| `HiddenCase.typed` | which space was first used as another, and whether by a step | which operation |
 | `HiddenCase.layers` | in which layer what first differs from one rank | why |
 | `HiddenCase.lse` | whether ranks hold the same keys | where |
+| `HiddenCase.identity` | whether what is read was put there for that token | why not |
 """
 
 from __future__ import annotations
 
 import functools
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.threads import one_thread
 from dcplab.engine.watcher import OutsideError
-from dcplab.errors import CourseError
-from dcplab.investigate import against_one_rank, hidden_cases, local_faults
-from dcplab.investigate.access_list import SeenAccess
+from dcplab.investigate import against_one_rank, hidden_cases, identity, local_faults, trace_filters
 from dcplab.investigate.hidden_cases import RecordedRun
+from dcplab.investigate.trace_filters import Span
 from dcplab.present import progress_line
 from dcplab.present.display import Shown
 from dcplab.present.text_with_table import Told, Words
@@ -63,32 +63,34 @@ class HiddenCase(Words):
     def trace(
         self,
         start: int | None = None,
-        count: int = 12,
+        count: int = trace_filters.LISTED,
         *,
-        step: int | None = None,
-        rank: int | None = None,
+        step: Span | None = None,
+        rank: Span | None = None,
         buffer: str | None = None,
         op: str | None = None,
+        layer: Span | None = None,
+        request: str | None = None,
+        phase: str | None = None,
+        loc: Span | None = None,
+        row: Span | None = None,
     ) -> Shown:
-        """Show accesses in order: ``count`` of them from number ``start`` on, by default some around the first wrong one.
+        """Show the accesses that match: of a ``step``, ``rank``, ``layer``, ``buffer`` ("ckv.1", or "ckv" for all layers),
+        operation ``op``, ``request``, ``phase``; that touch a ``loc``, or use an index ``row``. A number may be a pair, first
+        and last.
 
-        ``step``, ``rank``, ``buffer`` and ``op`` show only those accesses.
+        Without any it says what there is to ask by. Many are counted instead of listed; ``start`` lists ``count`` of them
+        from that number on.
         """
-        run = self._again("trace")
-        wanted = {"step": step, "rank": rank, "buffer": buffer, "op": op}
-        asked = {k: v for k, v in wanted.items() if v is not None}
-        chosen = [(i, s) for i, s in enumerate(run.seen) if all(getattr(s, k) == v for k, v in asked.items())]
-        if start is None and not asked:
-            start = max(0, _place(run) - random.Random(f"window {self.seed} {self.n}").randrange(1, max(2, count - 1)))
-        page = [(i, s) for i, s in chosen if i >= (start or 0)][:count]
-        if not page:
-            raise CourseError(f"There is no such access: they are numbered 0 to {len(run.seen) - 1}.")
-        return _traced(page, len(chosen), len(run.seen), self.config.dcp_size)
+        asked = {"step": step, "rank": rank, "buffer": buffer, "op": op, "layer": layer}
+        asked |= {"request": request, "phase": phase, "loc": loc, "row": row}
+        wanted = {key: value for key, value in asked.items() if value is not None}
+        return trace_filters.answer(_head("trace"), self._run.seen, wanted, start, count)
 
     @tool
     def strict(self) -> Shown:
         """Run the server until the first index outside its buffer, which stops it."""
-        engine = self._stopped("strict")
+        engine = _stopped(self.n, self.seed, "strict")
         error = engine.error
         if not isinstance(error, OutsideError):
             return Words(f"{_head('strict mode')}\n\nNo index was outside its buffer up to the end ({engine.steps} steps).")
@@ -100,29 +102,32 @@ class HiddenCase(Words):
         )
 
     @tool
-    def typed(self) -> Shown:
-        """Run the server until the first index of one space is used as another. The server stops before anything is stored."""
-        engine = self._stopped("typed")
+    def typed(self, until: int | None = None) -> Shown:
+        """Run the server until the first index of one space is used as another: which two spaces they are. ``until`` asks
+        whether that had happened by the end of a step."""
+        engine, head = _stopped(self.n, self.seed, "typed"), _head("typed spaces")
         error = engine.error
         if not isinstance(error, SpaceError):
-            return Words(f"{_head('typed spaces')}\n\nNothing was refused up to the end ({engine.steps} steps).")
+            return Words(f"{head}\n\nNothing was refused up to the end ({engine.steps} steps).")
         if engine.steps == 0:
             return Words(
-                f"{_head('typed spaces')}\n\nRefused before the first request: a buffer that is indexed by "
+                f"{head}\n\nRefused before the first request: a buffer that is indexed by "
                 f"{error.needed.value} does not cover every {error.needed.value} there is."
             )
+        if until is not None:
+            so_far = "An index was refused" if engine.steps <= until else "Nothing was refused"
+            return Words(f"{head}\n\n{so_far} by the end of step {until}.")
         came = error.given.an if error.given else "an index of no stated space"
         return Words(
-            f"{_head('typed spaces')}\n\nRefused in step {engine.steps} ({engine.phase}): an operation that takes "
-            f"{error.needed.an} was given {came}."
+            f"{head}\n\nRefused in one of the {self._run.outcome.metrics.steps} steps: an operation that takes "
+            f"{error.needed.an} was given {came}. typed(until=N) says whether that had happened by the end of step N."
         )
 
     @tool
     def layers(self) -> Shown:
         """Compare each layer with a server of one rank that gets the same requests, and show where each quantity differs
         first."""
-        with progress_line.line(f"case {self.n}, layer by layer") as say:
-            differences, wrong = against_one_rank.layer_by_layer(self._run.setup, say)
+        differences, wrong = _compared(self.n, self.seed)
         header = ("layer", *against_one_rank.QUANTITIES)
         rows = [
             (str(layer), *(_differs(differences.get((layer, q))) for q in against_one_rank.QUANTITIES))
@@ -142,34 +147,32 @@ class HiddenCase(Words):
         return self._run.outcome.verdict in ("crash", "alarm")
 
     @tool
+    def identity(
+        self,
+        loc: Span | None = None,
+        *,
+        rank: Span | None = None,
+        buffer: str | None = None,
+        row: Span | None = None,
+        step: Span | None = None,
+        request: str | None = None,
+    ) -> Shown:
+        """Say of the slots that were read whether what lay there was put there for that token: counts by buffer, or, of what is
+        asked for, who wrote it, when, for which token, and who reads it for what. Filters as in ``trace``."""
+        asked = {"loc": loc, "rank": rank, "buffer": buffer, "row": row, "step": step, "request": request}
+        wanted = {key: value for key, value in asked.items() if value is not None}
+        return identity.answer(_head("identity"), self._run.seen, wanted)
+
+    @tool
     def lse(self) -> Shown:
         """Show what the sharding monitor counted in the decode steps of each act."""
-        run = self._again("LSE monitor")
         rows = []
-        for when, m in (run.monitors or {}).items():
+        for when, m in (self._run.monitors or {}).items():
             keys = f"{m.valid / m.selected:.2f}" if m.selected else "-"
             rows.append((when, m.selected, m.valid, keys, f"{m.replicated} of {m.queries}"))
         header = ("act", "keys selected", "keys read on all ranks", "per key", "queries with one LSE on all ranks")
         note = "A key that lies on one rank is read once. Ranks that hold different keys have different LSEs."
         return Told(_head("LSE monitor, all layers together"), header, rows, note)
-
-    def _again(self, what: str) -> RecordedRun:
-        with progress_line.line(f"case {self.n}, {what}") as say:
-            return hidden_cases.recorded(self._run.setup, say)
-
-    def _stopped(self, how: str) -> _Stopped:
-        setup, asked = self._run.setup, dict[str, Any]({how: True})
-        with progress_line.line(f"case {self.n}, {how}") as say, one_thread():
-            try:
-                engine = local_faults.engine(setup.config, setup.fault, **asked)
-            except SpaceError as error:
-                return _Stopped(error, 0, "start")
-
-            def step(when, engine) -> None:
-                say(hidden_cases.act(when, engine))
-
-            out = hidden_cases.play(engine, setup, step)
-            return _Stopped(out.error, engine.watcher.step, engine.watcher.phase)
 
 
 @dataclass(frozen=True)
@@ -181,12 +184,24 @@ class _Stopped:
     phase: str
 
 
-def _place(run: RecordedRun) -> int:
-    """Return the number of the first wrong access in the list of all accesses."""
-    a = run.first_wrong
-    assert a is not None  # a case has a fault
-    same = (a.step, a.phase, a.rank, a.op, a.write, a.buffer, a.low)
-    return next(i for i, s in enumerate(run.seen) if (s.step, s.phase, s.rank, s.op, s.write, s.buffer, s.low) == same)
+@functools.lru_cache(maxsize=2 * hidden_cases.COUNT)
+def _stopped(n: int, seed: int, how: str) -> _Stopped:
+    """Run the server of a case until it refuses, ``how``: typed or strict."""
+    setup, asked = hidden_cases.visible_run(n, seed).setup, dict[str, Any]({how: True})
+    with progress_line.line(f"case {n}, {how}") as say, one_thread():
+        try:
+            engine = local_faults.engine(setup.config, setup.fault, **asked)
+        except SpaceError as error:
+            return _Stopped(error, 0, "start")
+        out = hidden_cases.play(engine, setup, lambda when, engine: say(hidden_cases.act(when, engine)))
+        return _Stopped(out.error, engine.watcher.step, engine.watcher.phase)
+
+
+@functools.lru_cache(maxsize=hidden_cases.COUNT)
+def _compared(n: int, seed: int) -> tuple[dict[tuple[int, str], against_one_rank.LayerDifference], int]:
+    """Compare the server of a case with one rank, layer by layer."""
+    with progress_line.line(f"case {n}, layer by layer") as say:
+        return against_one_rank.layer_by_layer(hidden_cases.visible_run(n, seed).setup, say)
 
 
 def _head(what: str) -> str:
@@ -225,29 +240,6 @@ def _ended(run: RecordedRun) -> str:
         return f"The server stopped itself after step {out.metrics.steps}: a check on an index failed."
     moved = " One request was taken off the device and put back on the way." if run.setup.retract else ""
     return f"No error was raised in {out.metrics.steps} steps.{moved} Largest loc used: {out.largest_loc}."
-
-
-HEADER = ("no.", "step", "phase", "rank", "operation", "buffer", "there are", "indices used", "loc", "loc % D", "loc // D")
-
-
-def _traced(page: Sequence[tuple[int, SeenAccess]], matching: int, total: int, dcp_size: int) -> Told:
-    rows = []
-    for i, s in page:
-        whose = ("-", "-", "-") if s.loc is None else (s.loc, s.loc % dcp_size, s.loc // dcp_size)
-        rows.append((i, s.step, s.phase, s.rank, s.op, s.buffer, f"{s.slots}, by {s.space.value}", _spans(s), *whose))
-    some = "" if matching == total else f"; {matching} match"
-    return Told(
-        f"{_head('trace')}, accesses {page[0][0]} to {page[-1][0]} of {total}{some}",
-        HEADER,
-        rows,
-        "There are: how many places the buffer has, and what counts them. The last three columns are of the token that the "
-        "smallest index is for, where it is one that lasts.",
-    )
-
-
-def _spans(seen: SeenAccess, most: int = 3) -> str:
-    shown = ", ".join(f"{a}" if a == b else f"{a}..{b}" for a, b in seen.runs[:most])
-    return shown if len(seen.runs) <= most else f"{shown}, ... {seen.high}"
 
 
 def _differs(d: against_one_rank.LayerDifference | None) -> str:

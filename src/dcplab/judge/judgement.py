@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
-from dcplab.course.model import Outcome, Part, Wrong
+from dcplab.course.model import HandIn, Outcome, Part, Wrong
 from dcplab.course.trial import Trial
 from dcplab.judge.deeds import Deeds, deeds
 from dcplab.judge.verdict import NO_CASE, Verdict, in_order, of_case, overall
@@ -117,6 +117,15 @@ class Judgement:
         records = self.trial.records.values()
         named = [self.part.seed_of(r["returned"]) for r in records if "raised" not in r and "returned" in r]
         return [n if type(n) is int and 0 <= n < 2**63 else None for n in named]
+
+    @property
+    def handed(self) -> tuple[HandIn, ...]:
+        """Return what the answer says of each case, where its part keeps hand-ins."""
+        if self.part.hand_in is None or self.why not in ("passed", "failed"):
+            return ()
+        records = ((case, self.trial.records.get(n, {})) for n, case in enumerate(self.drawn.cases))
+        said = (self.part.hand_in(case, r["returned"]) for case, r in records if "raised" not in r and "returned" in r)
+        return tuple(h for h in said if h is not None)
 
 
 def not_run(key: Key, program: Program, seed: int, mode: str) -> Judgement | None:

@@ -64,6 +64,7 @@ def result(judgement: Judgement, versions: Mapping[str, str], elapsed_s: float, 
         busy=judgement.why == "busy" or judgement.nameless,
         lacks=tuple(lacks),
         odd=() if judgement.vouched else (sentences.NOT_VOUCHED,),
+        handed=judgement.handed,
         cells=answer_cells.of_judged(judgement),
     )
 
@@ -88,8 +89,7 @@ def not_judged(key: Key, seed: int, mode: str, error: Exception, elapsed_s: floa
     judgement = Judgement(key, key.solution, seed, mode, "error", "checker")
     versions = modes.versions()
     message = _message(judgement, _Told(says), 0.0, conditions(_seed(judgement), mode, versions))
-    detail = "".join(traceback.format_exception(error))
-    worth = float(key.part.points)
+    detail, worth = "".join(traceback.format_exception(error)), float(key.part.points)
     return CheckResult(
         key.lab, key.part.id, "error", 0.0, worth, message, seed, mode, versions, detail=detail, elapsed_s=elapsed_s
     )
