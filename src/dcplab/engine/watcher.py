@@ -177,19 +177,18 @@ class Watcher:
         self, arena: Arena, rank: int, buffer: Buffer, index: torch.Tensor, op: str, write: bool, locs: torch.Tensor | None
     ) -> None:
         flat = index.reshape(-1).to(torch.int64)
-        used = flat >= 0
-        if not bool(used.any()):
+        high = int(flat.max()) if len(flat) else -1
+        if high < 0:
             return
-        live = flat[used]
-        low, high = int(live.min()), int(live.max())
         self.highest[buffer.name] = max(self.highest.get(buffer.name, -1), high)
         given = space_of(index)
         misuse = not self._same(given, buffer.space)
-        out = live >= buffer.slots
         if high >= buffer.slots or misuse:
-            self._wrong(arena, rank, buffer, live, out, given, misuse, op, write, low, high)
+            live = flat[flat >= 0]
+            out = live >= buffer.slots
+            self._wrong(arena, rank, buffer, live, out, given, misuse, op, write, int(live.min()), high)
         if write and locs is not None:
-            inside = used & (flat < buffer.slots)
+            inside = (flat >= 0) & (flat < buffer.slots)
             self._held(arena, rank, buffer)[flat[inside]] = locs.reshape(-1)[inside].to(torch.int64)
 
     def _held(self, arena: Arena, rank: int, buffer: Buffer) -> torch.Tensor:
