@@ -1,8 +1,8 @@
 """Learners without a server of their own: each asks the grading service or the hub's queue, waits as a person does, asks again.
 
 `python workshop_clients.py service|queue COUNT SECONDS FIRST_UID`, as root: each becomes a user of its own. For the service the
-`dcplab` of a released book must be found, for the queue the course's. Some mean harm (`HARM`). Prints a JSON list at the end: of
-each turn who, as what, when it began (seconds of the epoch), how long it took (seconds), what was told.
+`dcplab` of a released book must be found, for the queue the course's. Some mean harm (`HARM`). Prints a JSON list at the end:
+of each turn who, as what, when it began (seconds of the epoch), how long it took (seconds), what was told.
 """
 
 from __future__ import annotations

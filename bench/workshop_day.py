@@ -1,4 +1,4 @@
-"""A class's day at a real hub, over TLS: thirty learners on this machine, one loops, one eats memory, one fills the disk, one is killed.
+"""A class's day at a real hub, over TLS: thirty learners; one loops, one eats memory, one fills the disk, one is killed.
 
 As root, with what `./course workshop check` asks for (JupyterHub, its proxy, a Python that others may run). It makes accounts
 and a small disk for their homes, starts a hub with a certificate made here, has `--real` learners log in and check in kernels
