@@ -63,6 +63,18 @@ def seed_of(name: str) -> str:
     return str(bound(key=Path(key))(name)) if key else ""
 
 
+class NoCheckout(Exception):
+    """Says why a learner has no server. JupyterHub's page shows ``jupyterhub_message``."""
+
+    def __init__(self, said: str):
+        super().__init__(said)
+        lines = [line.strip() for line in said.splitlines()]
+        why = next(
+            (line for line in lines if "No space left" in line or "quota" in line.lower()), (lines or ["git failed"])[-1]
+        )
+        self.jupyterhub_message = f"Your checkout of the course could not be made ({why}). Tell your instructor."
+
+
 def checkout_of(name: str) -> Path:
     return Path(pwd.getpwnam(name).pw_dir) / "course"
 
@@ -72,9 +84,10 @@ def clone_once(spawner) -> None:
     folder = checkout_of(spawner.user.name)
     if not folder.exists():
         who = pwd.getpwnam(spawner.user.name)
-        subprocess.run(
+        done = subprocess.run(
             ["git", "clone", "--quiet", str(BOOK), str(folder)],
-            check=True,
+            capture_output=True,
+            text=True,
             user=who.pw_uid,
             group=who.pw_gid,
             extra_groups=[],
@@ -82,6 +95,8 @@ def clone_once(spawner) -> None:
             umask=0o077,
             env={"HOME": who.pw_dir, "PATH": "/usr/bin:/bin"},
         )
+        if done.returncode:
+            raise NoCheckout(done.stderr)
 
 
 c.JupyterHub.bind_url = PLAN.url

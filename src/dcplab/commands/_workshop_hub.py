@@ -25,6 +25,7 @@ def arguments(actions: argparse._SubParsersAction) -> None:
         parser.add_argument("--tls-key", metavar="FILE", help="its key")
         parser.add_argument("--plain-http", action="store_true", help="let passwords cross the network in the clear")
         parser.add_argument("--memory", metavar="GIB", type=float, help="of one learner, all that they run (4)")
+        parser.add_argument("--disk", metavar="GIB", type=float, help="of one learner, by quota (not held)")
         parser.add_argument("--cores", metavar="X", type=float, help="of one learner (0: as many as there are)")
         parser.add_argument(
             "--closed", metavar="DIR", help="a closed book (release --learners): learners clone it, a service checks"
@@ -62,6 +63,7 @@ def _planned(args: argparse.Namespace) -> Plan:
         "tls_cert": args.tls_cert and str(Path(args.tls_cert).absolute()),
         "tls_key": args.tls_key and str(Path(args.tls_key).absolute()),
         "memory_bytes": None if args.memory is None else int(args.memory * (1 << 30)),
+        "disk_bytes": None if args.disk is None else int(args.disk * (1 << 30)),
         "cores": args.cores,
         "gpu_turns": args.turns,
         "closed": args.closed and str(Path(args.closed).absolute()),
@@ -94,7 +96,7 @@ def _up(args: argparse.Namespace) -> int:
     of = _planned(args)
     if _check(of, say_all=False):
         raise CourseError("the hub was not started: what stands above is missing.")
-    made = accounts.make(plan.users(args.users) if args.users else plan.named(of.names))
+    made = accounts.make(plan.users(args.users) if args.users else plan.named(of.names), of.disk_bytes)
     plan.keep(of)
     service.let_clone(of)
     service.start(of)
@@ -113,7 +115,7 @@ def _add(args: argparse.Namespace) -> int:
         raise CourseError("name whom to add, or give --users users.csv.")
     of = plan.read().with_more(more)
     of.check(plain_http=True)  # the address was decided when the hub was made
-    made = accounts.make(more)
+    made = accounts.make(more, of.disk_bytes)
     plan.keep(of)
     _passwords(made)
     print(f"{len(of.names)} may log in now; the hub need not be restarted.")

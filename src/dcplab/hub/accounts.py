@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dcplab import files
 from dcplab.errors import CourseError
-from dcplab.hub import plan
+from dcplab.hub import plan, quota
 from dcplab.hub.plan import User
 
 FIRST_UID = 1000  # below are the system's own accounts
@@ -32,9 +32,10 @@ def check(users: Iterable[User]) -> None:
             raise CourseError(f"{user.name} is an account of the system (uid {known.pw_uid}): choose another name.")
 
 
-def make(users: Iterable[User]) -> list[User]:
-    """Make the accounts that are not there, close all homes to others, and set passwords that are given or new. Returns the
-    users whose password was made here; they are added to ``passwords.csv`` in the hub's folder."""
+def make(users: Iterable[User], disk_bytes: int = 0) -> list[User]:
+    """Make the accounts that are not there, close all homes to others, and set passwords that are given or new. With
+    ``disk_bytes`` each is held to so much. Returns the users whose password was made here; they are added to
+    ``passwords.csv`` in the hub's folder."""
     users, new = list(users), []
     check(users)
     for user in users:
@@ -48,6 +49,8 @@ def make(users: Iterable[User]) -> list[User]:
             _run(["chpasswd"], f"{user.name}:{password}\n")
         home = Path(pwd.getpwnam(user.name).pw_dir)
         home.chmod(0o700)
+        if disk_bytes:
+            quota.hold(user.name, home, disk_bytes)
     if new:
         _note(new)
     return new

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dcplab import paths
-from dcplab.hub import accounts, limits, service
+from dcplab.hub import accounts, limits, quota, service
 from dcplab.hub.plan import Plan, local
 
 JUPYTERHUB, PROXY = "6.1.1", "5.3.0"  # the versions that were tried together
@@ -45,6 +45,7 @@ def look(plan: Plan) -> Iterator[Need]:
     yield _disk(plan)
     yield _memory(plan)
     yield _limits()
+    yield _quota(plan)
     yield _transport(plan)
     yield _gpu()
 
@@ -135,7 +136,7 @@ def _accounts(plan: Plan) -> Iterator[Need]:
 
 
 def _disk(plan: Plan) -> Need:
-    free, needed = shutil.disk_usage("/home" if Path("/home").exists() else "/").free, HOME_BYTES * len(plan.names)
+    free, needed = shutil.disk_usage(_home(plan)).free, HOME_BYTES * len(plan.names)
     return Need("disk", free > needed, f"{free / 1e9:.0f} GB free for homes, {needed / 1e9:.1f} needed")
 
 
@@ -148,7 +149,22 @@ def _memory(plan: Plan) -> Need:
 def _limits() -> Need:
     found = limits.available()
     says = f"control groups hold each learner's {', '.join(found)}" if found else "no control groups: one may take all memory"
-    return Need("limits", bool(found), f"{says}; the disk is not held: set a quota", needed=False)
+    return Need("limits", bool(found), says, needed=False)
+
+
+def _quota(plan: Plan) -> Need:
+    """Check whether the file system of the homes counts by user. Who asks for a limit on the disk gets one or no hub."""
+    home, asked = _home(plan), f"{plan.disk_bytes / (1 << 30):g} GiB a learner"
+    if quota.counted(home):
+        return Need("quota", True, asked if plan.disk_bytes else "the disk is not held: --disk GIB does it", needed=False)
+    how = f"{quota.mount_of(home)} counts no files by user (quotas, `apt-get install quota`): one may fill the disk for all"
+    return Need("quota", not plan.disk_bytes, f"{asked}: {how}" if plan.disk_bytes else how, needed=bool(plan.disk_bytes))
+
+
+def _home(plan: Plan) -> Path:
+    """Return where learners' homes lie: the first that is there, else where new ones are made."""
+    known = [Path(found.pw_dir) for name in plan.names if (found := accounts.account(name))]
+    return next((home for home in (*known, Path("/home")) if home.exists()), Path("/"))
 
 
 def _transport(plan: Plan) -> Need:

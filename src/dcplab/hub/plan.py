@@ -31,6 +31,7 @@ class User:
 @dataclass(frozen=True)
 class Plan:
     """``memory_bytes``, ``processes``, ``cores``: of one learner, everything they run together. ``file_bytes``: of one file.
+    ``disk_bytes``: of one learner, everything on the file system of their home, by quota.
     ``closed``: the folder of a closed book that learners clone in place of the course; ``grader``: the account that checks
     then, with ``hints`` of each part open."""
 
@@ -44,6 +45,7 @@ class Plan:
     processes: int = 1024
     cores: float = 0.0  # 0: as many as there are
     file_bytes: int = 8 << 30
+    disk_bytes: int = 0  # of all files; 0: not held
     gpu_turns: int = 1
     closed: str = ""
     grader: str = "dcplab-grader"
