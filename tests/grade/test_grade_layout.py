@@ -203,21 +203,45 @@ def test_of_several_notebooks_of_a_student_the_best_counts():
     ]
 
 
-def test_marks_keep_the_rosters_columns_and_name_what_is_missing(tmp_path):
-    known = read(tmp_path, CANVAS)
-    rows = [
-        row("jdoe@example.org", "01", 90.0),
-        row("eve", "01", 10.0),
-        row("jdoe@example.org", "02", 0.0, status="unreadable"),
-    ]
-    worth = {"01": 100.0, "02": 50.0, "03": 70.0}
+def marked(tmp_path, text: str, of: dict[str, float]):
+    """The marks of a class of whom one handed in 01 and a broken 02, and one nothing; eve is on no roster."""
+    known = read(tmp_path, text)
+    rows = [row(known.ids[0], "01", 90.0), row("eve", "01", 10.0), row(known.ids[0], "02", 0.0, status="unreadable")]
     whole = marks.counted([*rows, *marks.expected(rows, known, {})])
-    lines = list(csv.DictReader(io.StringIO(marks.to_csv(whole, worth, known))))
-    assert [tuple(line[name] for name in ("Student", "ID", "01", "02", "total", "of", "missing")) for line in lines] == [
-        ("Doe, Jane", "8812", "90.0", "", "90.0", "150.0", "02 (unreadable)"),
-        ("Li, Ann", "8813", "", "", "0", "150.0", "01 02"),
-        ("eve", "", "10.0", "", "10.0", "150.0", "02"),
+    return [*csv.reader(io.StringIO(marks.to_csv(whole, of, known)))]
+
+
+WORTH = {"01": 100.0, "02": 50.0, "03": 70.0}
+
+
+def test_marks_keep_the_rosters_columns_and_name_what_is_missing(tmp_path):
+    """Moodle's importer matches one column of a user, and reads those that one maps to grade items: none must be text."""
+    head, *lines = marked(tmp_path, MOODLE, WORTH)
+    assert head == ["First name", "Last name", "ID number", "Email address", "01", "02", "total", "of", "missing"]
+    assert lines == [
+        ["Jane", "Doe", "u1", "jdoe@example.org", "90.0", "", "90.0", "150.0", "02 (unreadable)"],
+        ["Ann", "Li", "u2", "ali@example.org", "", "", "0", "150.0", "01 02"],
+        ["eve", "", "", "", "10.0", "", "10.0", "150.0", "02"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("more", "title"), [("", "01"), (",01 (4711)", "01 (4711)"), (",01x (5),Final Score", "01"), (",homework (12)", "01")]
+)
+def test_marks_for_canvas_are_what_its_importer_reads(tmp_path, more, title):
+    """Whatever follows `Section` is an assignment to Canvas, by its id or its title, or a new one; `total` would be one."""
+    text = "\n".join(line + (more if n == 0 else "," * more.count(",")) for n, line in enumerate(CANVAS.splitlines())) + "\n"
+    assert marked(tmp_path, text, WORTH) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title, "02"],
+        ["Points Possible", "", "", "", "", "100.0", "50.0"],
+        ["Doe, Jane", "8812", "u1", "jdoe@example.org", "A", "90.0", ""],
+        ["Li, Ann", "8813", "u2", "ali@example.org", "A", "", ""],
+    ]
+
+
+def test_a_table_that_only_looks_like_canvas_has_all_columns(tmp_path):
+    text = "Student,Section,ID\nann,A,1\nbob,A,2\n"
+    assert marked(tmp_path, text, WORTH)[0] == ["Student", "Section", "ID", "01", "02", "total", "of", "missing"]
 
 
 @pytest.mark.slow
