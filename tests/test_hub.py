@@ -200,6 +200,18 @@ def test_limits_in_one_tree_of_control_groups(tmp_path):
     assert (folder / "cgroup.procs").read_text() == str(os.getpid())
 
 
+def test_learners_groups_lie_below_the_root_and_not_below_the_hubs_unit(tmp_path):
+    """Below the unit's they would keep systemd from starting it again; seen with systemd 252 (tests/hub_unit_trial.py)."""
+    base = tmp_path / "dcplab-hub"
+    base.mkdir()
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
+    (tmp_path / "cgroup.subtree_control").write_text("memory io")
+    (base / "cgroup.subtree_control").write_text("")
+    assert limits.prepare(tmp_path) == limits.Groups({"": base})
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+pids +cpu", "what is on is left alone"
+    assert (base / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
+
+
 def test_limits_in_a_tree_for_each_controller(tmp_path):
     for name in ("memory", "pids", "cpu"):
         (tmp_path / name / "dcplab-hub/user-ann").mkdir(parents=True)

@@ -1,7 +1,6 @@
 """Holds each learner to a share of the machine by control groups: memory, processes, processor time of all they run together.
 
-Groups of version 2 and 1 are known. In version 2 a group with limits on its children may hold no process of its own, so the hub
-moves into a leaf first. Where the machine has none, the hub's check says so, and only a process's own limits are left.
+Groups of version 2 and 1 are known. Where the machine has none, the hub's check says so, and only a process's own limits are left.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 from dcplab.hub.plan import Plan
 
 ROOT = Path("/sys/fs/cgroup")
+CONTROLLERS = ("memory", "pids", "cpu")
 PERIOD_US = 100_000
 
 
@@ -30,7 +30,7 @@ def prepare(root: Path = ROOT) -> Groups | None:
         if (root / "cgroup.controllers").exists():
             return _second(root)
         base = {}
-        for name in ("memory", "pids", "cpu"):
+        for name in CONTROLLERS:
             with contextlib.suppress(OSError):
                 place = root / name / "dcplab-hub"
                 place.mkdir(exist_ok=True)
@@ -41,25 +41,22 @@ def prepare(root: Path = ROOT) -> Groups | None:
 
 
 def _second(root: Path) -> Groups:
-    own = next(line[3:].strip() for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
-    base = root / own.strip("/") if own != "/" else root / "dcplab-hub"
-    if base.name == "hub":  # moved there before
-        base = base.parent
+    """Make the groups' parent below the root, and not below the hub's unit: while groups there held learners, systemd could not
+    start the unit again (status=219/CGROUP, systemd 252), for a group that limits its children may hold no process of its own."""
+    base = root / "dcplab-hub"
     base.mkdir(exist_ok=True)
-    if own != "/":
-        (base / "hub").mkdir(exist_ok=True)
-        (base / "hub" / "cgroup.procs").write_text(str(os.getpid()))
-    else:
-        (root / "cgroup.subtree_control").write_text("+memory +pids +cpu")
-    (base / "cgroup.subtree_control").write_text("+memory +pids +cpu")
+    for folder in (root, base):
+        control = folder / "cgroup.subtree_control"
+        if missing := [f"+{name}" for name in CONTROLLERS if name not in control.read_text().split()]:
+            control.write_text(" ".join(missing))
     return Groups({"": base})
 
 
 def available(root: Path = ROOT) -> list[str]:
     """Return what could be limited here, without making anything."""
     if (root / "cgroup.controllers").exists():
-        return ["memory", "pids", "cpu"] if os.access(root / "cgroup.subtree_control", os.W_OK) else []
-    return [name for name in ("memory", "pids", "cpu") if os.access(root / name, os.W_OK)]
+        return [*CONTROLLERS] if os.access(root / "cgroup.subtree_control", os.W_OK) else []
+    return [name for name in CONTROLLERS if os.access(root / name, os.W_OK)]
 
 
 def place(groups: Groups, name: str, plan: Plan) -> list[Path]:

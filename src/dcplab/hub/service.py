@@ -31,9 +31,9 @@ Environment=DCPLAB_HUB_STATE={state}
 Environment=PYTHONPATH={python_path}
 WorkingDirectory={state}
 Restart=on-failure
-# Learners' servers outlive a restart of the hub, and each has a control group below this one.
+RestartSec=3
+# Learners' servers outlive a restart of the hub; their control groups lie beside this one (dcplab.hub.limits).
 KillMode=process
-Delegate=yes
 
 [Install]
 WantedBy=multi-user.target
