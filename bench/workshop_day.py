@@ -178,8 +178,7 @@ def clients(kind: str, count: int, seconds: float, env: dict[str, str]) -> Itera
         process.kill()
 
 
-def day(args: argparse.Namespace, seen: Day, keep: contextlib.ExitStack) -> None:
-    place = Path(keep.enter_context(tempfile.TemporaryDirectory(prefix="dcplab-day-")))
+def day(args: argparse.Namespace, seen: Day, keep: contextlib.ExitStack, place: Path) -> None:
     place.chmod(0o755)
     state, homes = place / "hub", place / "homes"
     state.mkdir(mode=0o700)
@@ -356,7 +355,12 @@ def main() -> None:
         sys.exit("--real is 5 or more: four come to harm, and somebody must be there to see it.")
     seen = Day()
     with contextlib.ExitStack() as keep:
-        day(args, seen, keep)
+        place = Path(keep.enter_context(tempfile.TemporaryDirectory(prefix="dcplab-day-")))
+        try:
+            day(args, seen, keep, place)
+        except Exception:
+            print("\n".join((place / "hub" / "hub.log").read_text().splitlines()[-25:]))
+            raise
     seen.says("harmed", seen.harmed or ["nobody else"])
     if args.json:
         Path(args.json).write_text(json.dumps(seen.figures, indent=1) + "\n", encoding="utf-8")

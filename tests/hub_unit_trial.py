@@ -1,9 +1,9 @@
-"""The hub's unit and its learners' control groups where systemd runs: is a learner held, and does one outlive the unit's restart?
+"""The hub's unit and its learners' control groups where systemd runs: is one held, and does one outlive the unit's restart?
 
     python tests/hub_unit_trial.py        as root; makes a unit `dcplab-hub-trial` of the hub's own text, and removes it
 
-In the place of JupyterHub a few lines start learners as the hub's spawner does (`limits.place`, `limits.enter`). Each line of the
-output is a thing that was looked at, "ok" or "FAILED"; the exit status says whether any failed. Not a part of the tests: those
+In the place of JupyterHub a few lines start learners as the hub's spawner does (`limits.place`, `limits.enter`). Each line of
+the output is a thing that was looked at, "ok" or "FAILED"; the exit status says whether any failed. Not a part of the tests: those
 run where there is no systemd.
 """
 

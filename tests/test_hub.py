@@ -234,7 +234,7 @@ def test_a_machine_without_control_groups_is_said(tmp_path, monkeypatch):
 
 def test_a_unit_of_systemd_names_the_course_and_lets_servers_live(state):
     text = service.unit_text()
-    assert f"DCPLAB_HUB_STATE={state}" in text and "KillMode=process" in text and "Delegate=yes" in text
+    assert f"DCPLAB_HUB_STATE={state}" in text and "KillMode=process" in text
     assert f"ExecStart={sys.executable} -m jupyterhub --config {paths.root()}/workshop/jupyterhub_config.py" in text
 
 

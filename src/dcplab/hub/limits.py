@@ -1,6 +1,7 @@
 """Holds each learner to a share of the machine by control groups: memory, processes, processor time of all they run together.
 
-Groups of version 2 and 1 are known. Where the machine has none, the hub's check says so, and only a process's own limits are left.
+Groups of version 2 and 1 are known. Where the machine has none, the hub's check says so, and only a process's own limits are
+left.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def prepare(root: Path = ROOT) -> Groups | None:
 
 def _second(root: Path) -> Groups:
     """Make the groups' parent below the root, and not below the hub's unit: while groups there held learners, systemd could not
-    start the unit again (status=219/CGROUP, systemd 252), for a group that limits its children may hold no process of its own."""
+    start the unit again (status=219/CGROUP, systemd 252): a group that limits its children may hold no process of its own."""
     base = root / "dcplab-hub"
     base.mkdir(exist_ok=True)
     for folder in (root, base):
