@@ -3,12 +3,13 @@
     python tests/hub_unit_trial.py        as root; makes a unit `dcplab-hub-trial` of the hub's own text, and removes it
 
 In the place of JupyterHub a few lines start learners as the hub's spawner does (`limits.place`, `limits.enter`). Each line of
-the output is a thing that was looked at, "ok" or "FAILED"; the exit status says whether any failed. Not a part of the tests: those
-run where there is no systemd.
+the output is a thing that was looked at, "ok" or "FAILED"; the exit status says whether any failed. Not a part of the tests:
+those run where there is no systemd.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -45,15 +46,20 @@ def serve() -> None:
             continue
         folders = limits.place(groups, f"trial-{name}", PLAN)
         with (STATE / f"{name}.out").open("w") as out:
-            child = subprocess.Popen(
-                [sys.executable, "-c", source], user=LEARNER, group=LEARNER, extra_groups=[], stdout=out,
-                preexec_fn=lambda folders=folders: limits.enter(folders),
-            )  # fmt: skip
+            child = subprocess.Popen([sys.executable, "-c", source], stdout=out, preexec_fn=functools.partial(become, folders))
         pid.write_text(str(child.pid))
         if name == "eats":
             (STATE / "eats.rc").write_text(str(child.wait()))
     (STATE / "ready").touch()
     time.sleep(3600)
+
+
+def become(folders: list[Path]) -> None:
+    """Enter the groups as root, then be a learner: the order of the hub's spawner."""
+    limits.enter(folders)
+    os.setgroups([])
+    os.setgid(LEARNER)
+    os.setuid(LEARNER)
 
 
 def systemctl(*words: str) -> str:
