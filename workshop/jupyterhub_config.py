@@ -55,7 +55,7 @@ class LearnerSpawner(LocalProcessSpawner):
 
 
 def seed_of(name: str) -> str:
-    """Return the seed of a learner's cases in labs 01 to 05, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the
+    """Return the seed of a learner's cases, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the
     same."""
     from dcplab.grade.seeds import bound
 
