@@ -252,3 +252,28 @@ def test_what_is_missing_is_said_and_nothing_is_changed(state, capsys, monkeypat
     assert not state.exists() and accounts.account("nobody-of-this-name") is None
     assert cli.main(["workshop", "down"]) == 2
     assert "there is no hub here yet" in capsys.readouterr().err
+
+
+PROXIES = {
+    "nginx.conf": ("nginx", ["-t", "-q", "-c"]),
+    "Caddyfile": ("caddy", ["adapt", "--adapter", "caddyfile", "--config"]),
+}
+
+
+@pytest.mark.parametrize("sample", PROXIES)
+def test_a_proxys_sample_is_read_by_the_proxy(sample, tmp_path):
+    """It leads to where the hub listens; the proxy itself reads it where it is installed."""
+    text = (paths.root() / "workshop" / sample).read_text()
+    assert f"127.0.0.1:{Plan().port}" in text
+    program, words = PROXIES[sample]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not on this machine")
+    if program == "nginx":
+        certificate = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=course.example.org"]
+        given = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "fullchain.pem")]
+        subprocess.run([*certificate, *given], check=True, capture_output=True)
+        text = text.replace("/etc/ssl/course/", f"{tmp_path}/").replace("listen 443 ", "listen 127.0.0.1:18443 ")
+        text = f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{text}\n}}\n"
+    (tmp_path / sample).write_text(text)
+    done = subprocess.run([program, *words, str(tmp_path / sample)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
