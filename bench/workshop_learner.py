@@ -52,7 +52,8 @@ class Learner:
             time.sleep(0.5)
             page = self.web.get(f"{self.url}/hub/spawn-pending/{self.name}")
         text = html.unescape(re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", page.text, flags=re.S))
-        return next((line.strip() for line in text.splitlines() if "fail" in line or "full" in line), f"{page.status_code}")
+        lines = [line.strip() for line in text.splitlines() if re.search("fail|full|could not|space left|quota", line)]
+        return " ".join(lines) or f"{page.status_code}"
 
     def _at_their_server(self) -> bool:
         """Return True once the server's own page comes; until the hub has logged them in to it there is a page of the hub's."""

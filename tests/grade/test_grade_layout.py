@@ -11,7 +11,7 @@ import pytest
 
 from dcplab import cli
 from dcplab.errors import CourseError
-from dcplab.grade import layout, marks, roster, zips
+from dcplab.grade import layout, marks, results, roster, zips
 
 LABS = {"01_tiny", "02_other"}
 
@@ -74,6 +74,7 @@ def test_what_a_checkout_holds_besides_its_labs_is_nobodys_work(tmp_path):
 
 def test_what_should_hold_a_notebook_and_does_not_has_a_row(tmp_path):
     made(tmp_path, "ann/01_tiny/01_tiny.ipynb", "ann/02_other/notes.txt", "bob/homework.html", "cay/homework.ipynb.txt")
+    made(tmp_path, "eve/.ipynb_checkpoints/homework.ipynb", "flo/__MACOSX/._homework.ipynb")
     (tmp_path / "dan").mkdir()
     found = {one.student: one for one in layout.find([tmp_path], LABS) if one.path.name != "01_tiny.ipynb"}
     assert {student: (one.path.name, one.status) for student, one in found.items()} == {
@@ -81,6 +82,8 @@ def test_what_should_hold_a_notebook_and_does_not_has_a_row(tmp_path):
         "bob": ("bob", "no_notebooks"),
         "cay": ("homework.ipynb.txt", ""),
         "dan": ("dan", "no_notebooks"),
+        "eve": ("eve", "no_notebooks"),
+        "flo": ("flo", "no_notebooks"),
     }
     assert found["ann"].note == "This folder holds no notebook, but notes.txt."
     assert found["dan"].note == "This folder holds nothing."
@@ -209,6 +212,18 @@ def marked(tmp_path, text: str, of: dict[str, float]):
     rows = [row(known.ids[0], "01", 90.0), row("eve", "01", 10.0), row(known.ids[0], "02", 0.0, status="unreadable")]
     whole = marks.counted([*rows, *marks.expected(rows, known, {})])
     return [*csv.reader(io.StringIO(marks.to_csv(whole, of, known)))]
+
+
+def test_a_narrower_call_keeps_the_rows_of_who_handed_in_nothing_until_they_do(tmp_path):
+    known = read(tmp_path, MOODLE)
+    first = [row("u1", "01", 90.0) | {"seed": 1}]
+    file = tmp_path / "rows.json"
+    results.save(file, {}, [*first, *marks.expected(first, known, WORTH)])
+    assert [(one["student"], one["lab"]) for one in json.loads(file.read_text())][1:] == [
+        ("u1", "02"), ("u1", "03"), ("u2", "01"), ("u2", "02"), ("u2", "03"),
+    ]  # fmt: skip
+    found = results.together(results.load(file), [row("u2", "01", 10.0)])
+    assert len(found) == 6 and [one["path"] != "" for one in found] == [True, *[False] * 4, True]
 
 
 WORTH = {"01": 100.0, "02": 50.0, "03": 70.0}

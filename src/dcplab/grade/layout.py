@@ -132,7 +132,7 @@ def _below(folder: Path, labs: Collection[str]) -> Iterator[Path]:
         place = Path(here)
         if (place / "solutions").is_dir() and (place / "labs").is_dir():  # a checkout of the course, or what is left of one
             folders[:], files = ["labs"], []
-        folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
+        folders[:] = _looked_at(folders)
         kept = [name for name in sorted(files) if not name.startswith("._")]
         flat = not place.relative_to(folder).parts  # a course system's download without folders: each file is a hand-in
         yield from (
@@ -149,8 +149,14 @@ def _below(folder: Path, labs: Collection[str]) -> Iterator[Path]:
 
 
 def _holds_any(folder: Path) -> bool:
-    return any(
-        is_notebook(name) or name.lower().endswith(".zip")
-        for _, folders, files in os.walk(folder)
-        for name in (*files, *folders)
-    )
+    """Return True if something below a folder is taken for a hand-in: a checkpoint's copy, or what a Mac adds, is not."""
+    for _, folders, files in os.walk(folder):
+        folders[:] = _looked_at(folders)
+        names = (*(name for name in files if not name.startswith("._")), *folders)
+        if any(is_notebook(name) or name.lower().endswith(".zip") for name in names):
+            return True
+    return False
+
+
+def _looked_at(folders: Iterable[str]) -> list[str]:
+    return sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))

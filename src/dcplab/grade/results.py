@@ -40,17 +40,21 @@ class Targets:
 
 
 def load(path: Path | None) -> dict[str, dict]:
-    """Return the rows that a file has from earlier runs, by absolute path. A file that is not there has none; CourseError for
-    one that holds something else."""
+    """Return the rows that a file has from earlier runs, by absolute path; of what was not handed in, by student and lab. A file
+    that is not there has none; CourseError for one that holds something else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8")) if path else []
-        return {os.path.abspath(row["path"]): _believed(row) for row in found if row["path"]}
+        return {_key(row): _believed(row) for row in found}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CourseError(
             f"{path} is not a list of rows that `grade --json` wrote ({type(error).__name__}): give another file."
         ) from error
+
+
+def _key(row: Mapping) -> str:
+    return os.path.abspath(row["path"]) if row["path"] else f"{row['student']}: {row['lab']}"  # no absolute path begins so
 
 
 def _believed(row: dict) -> dict:
@@ -81,8 +85,10 @@ def _remembered(one: Found, row: Mapping | None) -> Found:
 
 def together(earlier: Mapping[str, Mapping], new: Iterable[Mapping]) -> list[Mapping]:
     """Return new rows and those of other paths, in order: a run over less than the class adds, and loses nothing."""
-    by_path = {os.path.abspath(row["path"]): row for row in new}
-    return [*(row for path, row in earlier.items() if path not in by_path), *by_path.values()]
+    by_path = {_key(row): row for row in new}
+    came = {(row["student"], row["lab"]) for row in by_path.values()}
+    kept = (row for key, row in earlier.items() if key not in by_path)
+    return [*(row for row in kept if row["path"] or (row["student"], row["lab"]) not in came), *by_path.values()]
 
 
 def save(path: Path | None, earlier: Mapping[str, Mapping], new: Iterable[Mapping]) -> None:
