@@ -1,5 +1,5 @@
-"""The hub's plan, limits, unit and configuration. JupyterHub itself is no dependency of the course: `tests/hub_trial.py` tries
-a real one (workshop/README.md has what it said)."""
+"""The hub's plan, limits, unit and configuration. JupyterHub itself is no dependency of the course: `bench/workshop_day.py`
+tries a real one (workshop/README.md has what it said)."""
 
 import os
 import pwd

@@ -40,8 +40,8 @@ class Targets:
 
 
 def load(path: Path | None) -> dict[str, dict]:
-    """Return the rows that a file has from earlier runs, by absolute path; of what was not handed in, by student and lab. A file
-    that is not there has none; CourseError for one that holds something else."""
+    """Return the rows that a file has from earlier runs, by absolute path; of what was not handed in, by student and lab. A
+    file that is not there has none; CourseError for one that holds something else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8")) if path else []
         return {_key(row): _believed(row) for row in found}
