@@ -6,8 +6,10 @@ import random
 
 import pytest
 import torch
+from dcp_kernels import reference
 
 from dcplab.course import catalog
+from dcplab.course.drawn import draw
 from dcplab.course.model import Case
 from dcplab.course.seeded import Draw
 from dcplab.demos import layouts
@@ -156,3 +158,70 @@ def test_every_seed_gives_cases_and_the_solution_is_what_the_oracle_says(part):
         for case in cases if found.oracle else ():
             if isinstance(case, Case) and not case.raises:
                 assert alike(names[case.call or found.entry](*case.args), found.oracle(*case.args)), (seed, case.label)
+
+
+FEW = [(1, 1), (2, 1), (3, 2), (4, 16), (8, 1)]
+
+
+def keys_of_ranks(scores, size, run):
+    """Each rank's scores and positions of one request's keys."""
+    positions = torch.arange(len(scores))
+    mine = [positions // run % size == rank for rank in range(size)]
+    return [scores[m] for m in mine], [positions[m] for m in mine]
+
+
+@pytest.mark.parametrize(("size", "run"), FEW)
+def test_exact_is_one_rank_s_choice_and_union_holds_it(size, run):
+    """Against the oracle of the course's own top-k, with few scores so that many are equal, and with more ranks than keys."""
+    names = solved("7f")
+    exact_topk, union_topk = names["exact_topk"], names["union_topk"]
+    draws = random.Random(size)
+    for _ in range(60):
+        n, topk = draws.choice([0, 1, 5, 40, 130]), draws.choice([1, 4, 33])
+        scores = torch.tensor([draws.randint(-3, 3) / 4 for _ in range(n)])
+        ranks = keys_of_ranks(scores, size, run)
+        right = reference.topk_select(scores[None], topk)[0]
+        right = right[right >= 0].long()
+        positions, sent = exact_topk(*ranks, topk)
+        assert torch.equal(positions, right) and sent == sum(min(topk, len(s)) for s in ranks[0])
+        read, extra = union_topk(*ranks, topk)
+        every = torch.cat(read)
+        assert torch.isin(right, every).all() and extra == len(every) - len(right) >= 0
+        assert all(torch.equal(one, one.sort().values) for one in read)
+
+
+def test_union_depends_on_the_layout_and_exact_does_not():
+    names = solved("7f")
+    exact_topk, union_topk = names["exact_topk"], names["union_topk"]
+    scores = torch.randperm(200, generator=torch.Generator().manual_seed(7)).float()
+    ranks = [keys_of_ranks(scores, *layout) for layout in FEW]
+    assert len({tuple(exact_topk(*of, 20)[0].tolist()) for of in ranks}) == 1
+    assert [len(torch.cat(union_topk(*of, 20)[0])) for of in ranks] == [20, 40, 60, 80, 160]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_may_be_read_is_what_moves_and_all_pairs_together_read_it_once(seed):
+    """Of a case's piece, the launches of all pairs: their rows that may be read are disjoint, and as many as tokens."""
+    part = LAB.part("7e")
+    names = part.oracle.__globals__
+    for case in draw(part, seed, "cpu").cases:
+        source, target = names["_nodes"](case)
+        if max(source[1], target[1]) > 8:
+            continue
+        _, _, dst_first, src_first, n, *_ = case.args
+        seen = []
+        for s in range(source[1]):
+            for t in range(target[1]):
+                moved = names["_moved"]((src_first, dst_first, n), (s, *source[1:]), (t, *target[1:]))
+                seen += [(s, of) for of, _ in moved]
+        assert len(seen) == len(set(seen)) == n
+        mine = names["_moved"]((src_first, dst_first, n), source, target)
+        assert int(case.reads["src"].sum()) == len(mine) * case.constexprs["DIM"]
+
+
+def test_the_cases_of_7e_have_what_each_mistake_needs():
+    cases = LAB.part("7e").cases(Draw(5))
+    assert any(max(case.args[2:4]) < 2**31 <= max(case.args[2:4]) + case.args[4] for case in cases)  # passes loc 2^31
+    assert any(max(case.args[2:4]) > 2**33 for case in cases)
+    assert sum(case.args[i].before >= 2**31 and max(case.args[2:4]) < 2**31 for case in cases for i in (0, 1)) == 2
+    assert any(case.grid[0] > 1 and case.backwards for case in cases)

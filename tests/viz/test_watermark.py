@@ -116,7 +116,8 @@ def test_hits_are_the_bytes_of_the_engines_own_arena(geometry):
     state = watermark_state.make(*geometry)
     for consumer in watermark_state.consumers(state.config):
         for hit in watermark_state.hits(state, consumer):
-            config = configurator.ServerConfig(*geometry[:3], layers=geometry[3], draft_tokens=int(hit.buffer.startswith("draft")))
+            draft = int(hit.buffer.startswith("draft"))
+            config = configurator.ServerConfig(*geometry[:3], layers=geometry[3], draft_tokens=draft)
             arena = Arena(configurator.specs(config, {consumer.defect}), canary=0, tail=configurator.tail_bytes(config))
             buffer = arena.buffers[hit.buffer]
             start = slot_address(buffer, hit.loc)

@@ -34,7 +34,7 @@ def _cases(draw: Draw) -> list[Case]:
         ``best``: a rank that has the best keys."""
         positions = list(range(first, first + n))
         numbers = [draw.int(0, kinds - 1) for _ in range(n)] if kinds else draw.sample(range(4 * n), n)
-        scores = [0.25 * v - n / 3 for v in numbers]  # of both signs
+        scores = [0.25 * v - n // 3 for v in numbers]  # of both signs
         if best is not None:
             scores = [s + 8 * n * (p // layout[1] % layout[0] == best) for s, p in zip(scores, positions, strict=True)]
         return *_dealt(scores, positions, layout, dtype), topk

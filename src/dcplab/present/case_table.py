@@ -40,6 +40,11 @@ def of_shown(judgement: Judgement, names: Sequence[str]) -> Table | None:
             touched, last = verdict.fact.get("run") or [verdict.fact["element"]], verdict.fact["size"] - 1
             header = ("buffer", "elements touched", "elements there are")
             return Table(header, ((verdict.fact["buffer"], " to ".join(map(str, touched)), f"0 to {last}"),))
+        case "touched" if verdict.fact["kind"] in ("again", "needless"):
+            times, asked = verdict.fact["times"], "read once" if verdict.fact["kind"] == "again" else "not read"
+            mine = "read once" if times == 1 else f"read {times} times"
+            fact = (verdict.fact["argument"], str(verdict.fact["element"]), mine, asked)
+            return Table(("buffer", "element", "yours", "expected"), (fact,))
         case "touched":
             got = None if raised else outcome_of(case, record)
             table = _of_values(part, case, got, expected, names) if got is not None and expected is not None else None
