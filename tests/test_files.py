@@ -65,6 +65,24 @@ def keeper(tmp_path):
     return process, Path(process.stdout.readline().strip())
 
 
+def test_old_folders_of_the_former_name_go_too(tmp_path):
+    """By its name alone a folder says little: one that is young, that somebody works in, or that is a user's queue stays."""
+    names = ["dcplab-0a_z9xyq", "dcplab-youngone", "dcplab-workedin", "dcplab-10000123", "dcplab-ninechars", "dcplab-0j_wl22j"]
+    gone, young, worked, queue, longer, link = (tmp_path / name for name in names)
+    (tmp_path / "mine").mkdir()
+    link.symlink_to(tmp_path / "mine")
+    for folder in (gone, young, worked, queue, longer):
+        (folder / "inside").mkdir(parents=True)
+    for folder in (gone, worked, queue, longer):
+        os.utime(folder, (0, 0))
+    os.utime(link, (0, 0), follow_symlinks=False)
+    works = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, cwd=worked / "inside")
+    process, folder = keeper(tmp_path)
+    process.communicate("")
+    works.communicate(b"\n")
+    assert sorted(tmp_path.iterdir()) == sorted([young, worked, queue, longer, link, tmp_path / "mine"])
+
+
 def test_a_scratch_folder_goes_with_its_process_killed_or_not(tmp_path):
     """The next process of its user removes what a killed one has left, and nothing of a living one or of somebody else's."""
     (killed, left), (living, held) = keeper(tmp_path), keeper(tmp_path)

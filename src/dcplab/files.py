@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +47,9 @@ def scratch(kind: str) -> Iterator[Path]:
         _swept.add((place, kind))
         for old in place.glob(f"dcplab-{kind}-*"):
             _remove_abandoned(old)
+        for old in place.glob("dcplab-*"):
+            if _FORMER.fullmatch(old.name) and _forgotten(old):
+                _remove_abandoned(old)
     made = Path(tempfile.mkdtemp(prefix=f".dcplab-{kind}-"))
     folder = made.with_name(made.name[1:])
     lock = os.open(made, os.O_RDONLY)
@@ -59,6 +64,22 @@ def scratch(kind: str) -> Iterator[Path]:
 
 
 _swept: set[tuple[Path, str]] = set()
+# Their names before they were locked: eight characters of mkdtemp's. A user's id is no such name: that folder is a queue's.
+_FORMER = re.compile(r"dcplab-(?!\d+$)[a-z0-9_]{8}")
+_OLD_S = 24 * 3600
+
+
+def _forgotten(folder: Path) -> bool:
+    """Return True if a folder without a lock is a day old and no process that we may look at works in it."""
+    with contextlib.suppress(OSError):
+        if time.time() - folder.lstat().st_mtime < _OLD_S:
+            return False
+        for place in Path("/proc").glob("[0-9]*/cwd"):
+            with contextlib.suppress(OSError):
+                if folder in (at := Path(os.readlink(place)), *at.parents):
+                    return False
+        return True
+    return False
 
 
 def _remove_abandoned(folder: Path) -> None:

@@ -66,6 +66,21 @@ def test_wrong_is_told(got, expected, says):
     assert says in of_difference(difference(got, expected))
 
 
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
+        ([(0, 21)], "The end of segment 0 is 21; 29 is expected."),
+        ([(1, 29)], "The start of segment 0 is 1; 0 is expected."),
+        ([(0, 29), (29, 30)], "The result has 2 segments; 1 is expected."),
+        ([(0, 29.0)], "The end of segment 0 is a float; an int is expected."),
+        ([(0, 29, 1)], "Segment 0 has 3 entries; 2 are expected."),
+        ([], "The result has 0 segments; 1 is expected."),
+    ],
+)
+def test_of_a_list_of_tuples_it_is_told_which_and_which_end(got, says):
+    assert of_difference(difference(got, [(0, 29)]), entries=("segment", "start", "end")) == says
+
+
 def test_close_is_relative_and_never_takes_nan_or_inf():
     right = torch.tensor([1.0, 1000.0])
     assert difference(right + torch.tensor([1e-5, 1e-2]), right, close=1e-4) is None

@@ -86,6 +86,7 @@ PART = Part(
     minutes=9,
     cases=again(_free_cases),
     rows=_rows,
+    entries=("segment", "start", "end"),
     question="Which segments touch, and on which page does each result begin?",
     hints=(
         "Sorted by their starts, a segment can only touch the one that was joined last.",

@@ -175,6 +175,7 @@ class Part:
     None.
     ``picture``: what the picture under a check shows. None: there is no picture.
     ``can_wait``: no later part uses it. Its heading says so.
+    ``entries``, for a list of tuples: what an entry is called, then what its own entries are: ("segment", "start", "end").
     ``timeout_s``: seconds that an answer has for all cases, processor time and sleep together. A GPU doubles them.
     """
 
@@ -206,6 +207,7 @@ class Part:
     but: Callable[[str], str | None] | None = None
     picture: Shows | None = None
     can_wait: bool = False
+    entries: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -64,15 +64,17 @@ KERNEL_ALONE = (
 NOT_VOUCHED = "It needs code of its own around it (an import, a call), so that it was launched is its own word."
 
 
-def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str], results: Sequence[str] = ()) -> str:
+def of_verdict(
+    verdict: Verdict, trial: Trial, names: Sequence[str], results: Sequence[str] = (), entries: Sequence[str] = ()
+) -> str:
     """Return one sentence on one case. ``names``: the parameters of the called function. ``results``: the names that its
-    docstring gives to the entries of a tuple that it returns."""
+    docstring gives to the entries of a tuple that it returns. ``entries`` as in `Part`."""
     if verdict.outcome == "not_run":
         return "not run"
     raised = trial.records.get(verdict.number, {}).get("raised") or {}
     match verdict.what:
         case "differs":
-            return of_difference(verdict.fact, names, results)
+            return of_difference(verdict.fact, names, results, entries)
         case "compared":
             return verdict.fact
         case "returned":
@@ -97,9 +99,11 @@ def of_verdict(verdict: Verdict, trial: Trial, names: Sequence[str], results: Se
     return _PLAIN[verdict.what]
 
 
-def of_difference(found: Difference, names: Sequence[str] = (), results: Sequence[str] = ()) -> str:
-    """Return one sentence on the first difference between a value and the right one. ``results``: as in `of_verdict`."""
-    got, expected, where = found.got, found.expected, _where(found.path, names, results)
+def of_difference(
+    found: Difference, names: Sequence[str] = (), results: Sequence[str] = (), entries: Sequence[str] = ()
+) -> str:
+    """Return one sentence on the first difference between a value and the right one. Names as in `of_verdict`."""
+    got, expected, where = found.got, found.expected, _where(found.path, names, results, entries)
     what = _capital(where or "the result")
     match found.what:
         case "kind":
@@ -110,7 +114,9 @@ def of_difference(found: Difference, names: Sequence[str] = (), results: Sequenc
             more = f" ({got.text})" if isinstance(got, Other) and got.text else ""
             return f"{what} is {article(kind(got))}{more}; {article(kind(expected))} is expected."
         case "length":
-            return f"{what} has {len(got)} entries; {len(expected)} are expected."
+            of = entries[0] if entries and not found.path else "entry"
+            are = "is" if len(expected) == 1 else "are"
+            return f"{what} has {_many(len(got), of)}; {len(expected)} {are} expected."
         case "keys":
             return f"{what} has the keys {sorted(map(str, got))}; {sorted(map(str, expected))} are expected."
         case "shape":
@@ -240,10 +246,14 @@ def argument(which: int | str, names: Sequence[str]) -> str:
     return names[which] if which < len(names) else f"argument {which}"
 
 
-def _where(path: Sequence, names: Sequence[str], results: Sequence[str] = ()) -> str:
+def _where(path: Sequence, names: Sequence[str], results: Sequence[str] = (), entries: Sequence[str] = ()) -> str:
     where = ""
-    for step in path:
+    for depth, step in enumerate(path):
         match step:
+            case ("entry", i) if entries and depth == 0:
+                where = f"{entries[0]} {i}"
+            case ("entry", i) if depth == 1 and i + 1 < len(entries):
+                where = f"the {entries[1 + i]} of {where}"
             case ("entry", i) if not where and i < len(results):
                 where = f"`{results[i]}`"
             case ("entry", i):
@@ -257,6 +267,10 @@ def _where(path: Sequence, names: Sequence[str], results: Sequence[str] = ()) ->
 
 def _value_or_kind(value: Any) -> str:
     return repr(value) if isinstance(value, bool | int | float | str) else article(kind(value))
+
+
+def _many(n: int, of: str) -> str:
+    return f"{n} {of}" if n == 1 else f"{n} {of.removesuffix('y')}ies" if of.endswith("y") else f"{n} {of}s"
 
 
 def _of(found: Difference) -> str:
