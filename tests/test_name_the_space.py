@@ -378,6 +378,21 @@ def test_an_answer_of_another_s_seed_is_told_so(part, monkeypatch, capsys):
 
 
 @in_each_part
+def test_where_a_seed_was_given_a_check_holds_an_answer_against_it(part, monkeypatch, capsys):
+    from dcplab import lab
+
+    key = catalog.of_part(part).key(part)
+    monkeypatch.setattr(lab, "program_of", lambda *which: key.solution)
+    monkeypatch.setenv("DCPLAB_SEED", "36886")
+    assert lab.check(part).points == 10
+    monkeypatch.setenv("DCPLAB_SEED", "7000001")
+    found = lab.check(part)
+    assert (found.outcome, found.points) == ("wrong", 0)
+    assert found.message.startswith("It is about the cases of another seed: your own cases are those of seed 7000001.")
+    assert "This answer is about" not in capsys.readouterr().out, "it is said once"
+
+
+@in_each_part
 def test_one_answer_for_all_earns_little(part):
     for seed in range(10):
         drawn = drawing.draw(part, seed)

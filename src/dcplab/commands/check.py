@@ -6,6 +6,7 @@ The file is a notebook, or a .py file with the answer cell alone. Progress is no
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 HELP = "check one part of a lab"
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     lab, part = catalog.place(args.lab, args.part)
     if part is None:
         raise CourseError(f"Say which part of lab {lab.number}: {', '.join(p.id for p in lab.parts)}.")
-    key = lab.key(part.id).after(progress.hand_ins(lab.name, part.id))
+    key = replace(lab.key(part.id), own_seed=settings.own_seed()).after(progress.hand_ins(lab.name, part.id))
     program = reset.program(lab, key.part, args.answer)
     if args.json not in (None, "-") and not Path(args.json).absolute().parent.is_dir():
         raise CourseError(f"There is no folder for {args.json}.")
