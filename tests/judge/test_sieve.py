@@ -62,3 +62,20 @@ def test_who_has_the_solutions_function_there_is_not_run_where_a_part_asks_for_s
     assert left(answers, sources=sources) == (["a", "elsewhere"], [(2, 0)]), "one function: nobody is left out"
     driven = left(answers, sources=sources, also=("below",), drive=lambda entry, n: entry(n))
     assert driven == (["a", "elsewhere"], [(2, 0)]), "a driver may call any of them"
+
+
+def test_code_is_like_code_by_its_operations_and_not_by_its_names():
+    """Who is written most like an answer stands first, whatever its names are."""
+    part = Part("9a", "f", "", 10, 1, lambda draw: (), "Which?", ("a", "b", "c"))
+    sources = {
+        "after": "def f(step):\n    for rank in step.ranks:\n        rank.read()\n        rank.write()\n",
+        "never": "def f(step):\n    for rank in step.ranks:\n        rank.read()\n",
+        "first": "def f(step):\n    for rank in step.ranks:\n        rank.write()\n        rank.read()\n",
+    }
+    wrong = [Wrong(id=name, part="9a", says=name, asks="?", source=source) for name, source in sources.items()]
+    mine = extract(
+        ["def f(s):\n    others = s.ranks\n    for each in others:\n        each.write()\n        each.read()\n"], ("f",)
+    )
+    judged = judge(Key("09", part, PROGRAM, mine, []), mine, Drawn(1, "cpu", (), (), 0, 1.0), Trial(), [], "")
+    assert sieve.by_likeness(judged, wrong)[0].id == "first"
+    assert sieve.by_likeness(judged, wrong[:2])[0].id == "never", "it has nothing that the answer has not"

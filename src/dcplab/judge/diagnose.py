@@ -1,7 +1,8 @@
 """Names the misconception: the wrong answer that does the same as this answer on the same inputs.
 
 Pick, in this order:
-(1) a bank answer that agrees on every case;
+(1) a bank answer that agrees on every case; where a driver runs an answer, the first of those that are written most like it:
+    two of the bank that agree with one answer on every case would agree with each other, which `tests/test_bank.py` refuses;
 (2) one that agrees on every case of the failing function, since a part may ask for two functions, each with its own mistake;
 (3) what is true of every case (`judge.observed`), which is told by others: no name;
 (4) a bank answer that agrees on every case but for dtypes (`judge.made`);
@@ -28,7 +29,9 @@ from dcplab.judge.compare import identical
 from dcplab.judge.deeds import Deeds, agree, agree_on
 from dcplab.judge.judgement import Judgement
 from dcplab.judge.observed import forgets, forgotten, observed
-from dcplab.judge.sieve import Bank, on_failing, on_shown
+from dcplab.judge.sieve import Bank, by_likeness, on_failing, on_shown
+
+LIKELY = 4  # of a driven part, that run before all others
 
 
 def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None) -> Wrong | None:
@@ -42,6 +45,10 @@ def find(judgement: Judgement, bank: Bank, among: Sequence[Wrong] | None = None)
         candidates = [wrong for wrong in candidates if forgets(judgement, wrong.source)]  # others mean their None
     mine, shown, mode = judgement.deeds, judgement.shown.number, drawn.mode
     like = left = list(candidates)
+    if shown in mine.of and judgement.part.drive:  # a server for each of the bank: who is written like it may spare the rest
+        for wrong in on_shown(judgement, by_likeness(judgement, candidates)[:LIKELY], bank, aliases):
+            if agree(mine, bank([wrong], mode, None)[0], close, aliases):
+                return wrong
     if shown in mine.of:
         like = on_shown(judgement, candidates, bank, aliases)
         left = on_failing(judgement, like, bank, aliases)

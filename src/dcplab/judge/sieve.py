@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from dcplab import syntax
@@ -85,6 +86,35 @@ def _unlike_the_solution(number: int, judgement: Judgement, wrong: Sequence[Wron
     sources = {w.id: program.source for w, program in judgement.key.wrong}
     right = _reached(judgement.key.solution.source, name)
     return [w for w in wrong if right is None or _reached(sources.get(w.id, w.source), name) != right]
+
+
+def by_likeness(judgement: Judgement, wrong: Sequence[Wrong]) -> list[Wrong]:
+    """Return wrong answers, those first whose code is most like the answer's. Names that an answer makes up do not count."""
+    sources, mine = {w.id: program.source for w, program in judgement.key.wrong}, _steps(judgement.program.source)
+    like = {w.id: SequenceMatcher(None, _steps(sources.get(w.id, w.source)), mine, autojunk=False).ratio() for w in wrong}
+    return sorted(wrong, key=lambda w: -like[w.id])
+
+
+@lru_cache(maxsize=256)
+def _steps(source: str) -> tuple[str, ...]:
+    """Return a program as its operations in the order in which they stand: operators, attributes, numbers, statements."""
+    found: list[str] = []
+
+    def follow(node: ast.AST) -> None:
+        match node:
+            case ast.Constant(value=value):
+                found.append("" if isinstance(value, str) else repr(value))
+            case ast.Attribute(attr=name):
+                found.append(name)
+            case ast.Name() | ast.Load() | ast.Store() | ast.arguments() | ast.arg():
+                pass
+            case _:
+                found.append(type(node).__name__)
+        for below in ast.iter_child_nodes(node):
+            follow(below)
+
+    follow(syntax.parse(source))
+    return tuple(found)
 
 
 @lru_cache(maxsize=2048)
