@@ -69,6 +69,18 @@ def test_a_learners_server_has_the_courses_settings_and_what_the_hub_was_told(re
     assert c.JupyterHub.cleanup_servers is False, "kernels outlive a restart of the hub"
 
 
+def test_who_gets_no_checkout_reads_why(read, monkeypatch, tmp_path):
+    given = read(Plan(("ann",)))
+    nobody = SimpleNamespace(pw_dir=str(tmp_path), pw_uid=os.getuid(), pw_gid=os.getgid())
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: nobody)
+    said = "fatal: could not create\nerror: No space left on device\nfatal: the end\n"
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: SimpleNamespace(returncode=128, stderr=said))
+    with pytest.raises(Exception, match="500") as refused:
+        given.Spawner.pre_spawn_hook(SimpleNamespace(user=SimpleNamespace(name="ann")))
+    wanted = "Your checkout of the course could not be made (error: No space left on device). Tell your instructor."
+    assert refused.value.jupyterhub_message == wanted
+
+
 def test_no_two_ports_are_one(read):
     c = read(Plan(("ann",), port=9000))
     urls = (c.JupyterHub.bind_url, c.JupyterHub.hub_bind_url, c.ConfigurableHTTPProxy.api_url)

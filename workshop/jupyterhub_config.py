@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jupyterhub.auth import PAMAuthenticator
 from jupyterhub.spawner import LocalProcessSpawner
+from tornado.web import HTTPError
 
 from dcplab import jupyterlab, paths
 from dcplab.course import catalog
@@ -63,11 +64,11 @@ def seed_of(name: str) -> str:
     return str(bound(key=Path(key))(name)) if key else ""
 
 
-class NoCheckout(Exception):
-    """Says why a learner has no server. JupyterHub's page shows ``jupyterhub_message``."""
+class NoCheckout(HTTPError):
+    """Says why a learner has no server. JupyterHub's page shows ``jupyterhub_message``, of an HTTPError alone."""
 
     def __init__(self, said: str):
-        super().__init__(said)
+        super().__init__(500, "%s", said)
         lines = [line.strip() for line in said.splitlines()]
         why = next(
             (line for line in lines if "No space left" in line or "quota" in line.lower()), (lines or ["git failed"])[-1]
