@@ -14,6 +14,7 @@ from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.options import EngineOptions, config
 from dcplab.engine.scheduler import Engine
+from dcplab.errors import CourseError
 
 pytestmark = [
     pytest.mark.gpu,
@@ -38,6 +39,48 @@ def test_d_ranks_attend_as_one_does():
             if one["lse"] is not None:
                 torch.testing.assert_close(one["lse"], many["lse"], atol=2e-2, rtol=0)
         assert server.watcher.first_misuse is None and server.watcher.first_outside is None
+
+
+LAYOUTS = [(2, 64, "replicated"), (3, 16, "replicated"), (8, 1, "exact"), (3, 16, "exact"), (4, 64, "exact")]
+
+
+@pytest.mark.parametrize(("dcp_size", "interleave", "indexer"), LAYOUTS)
+def test_other_layouts_attend_as_one_rank_does(dcp_size, interleave, indexer):
+    """Few keys are selected, so which they are shows."""
+    asked, few = tokenizer.questions(200), replace(GPU, topk=64)
+    expected = answers(Engine(few, comm=Local(1, "cuda"), capture=True), asked)
+    config = replace(few, dcp_size=dcp_size, interleave=interleave, indexer=indexer)
+    server = Engine(config, comm=Local(dcp_size, "cuda"), capture=True, typed=True)
+    for one, many in zip(expected, answers(server, asked), strict=True):
+        torch.testing.assert_close(one["out"], many["out"], atol=2e-2, rtol=0)
+    assert server.watcher.first_outside is None and server.metrics.diverged == 0
+
+
+def test_a_union_two_blocks_and_several_stores():
+    asked = tokenizer.questions(200)
+    config = replace(GPU, topk=64, dcp_size=4, page_size=128, kernel_block_size=64, indexer="union", interleave=32)
+    server = Engine(replace(config, kpool=256, window=128), comm=Local(4, "cuda"), typed=True)
+    answers(server, asked)
+    assert server.shared.choices.more > 0 and server.metrics.misplaced == 0 and server.metrics.diverged == 0
+    with pytest.raises(CourseError, match="blocks of a multiple of 64 slots, not 32"):
+        Engine(replace(GPU, kernel_block_size=32), comm=Local(1, "cuda"))
+
+
+@pytest.mark.parametrize(
+    "more", [dict(indexer="exact"), dict(prefill_dcp=3, prefill_interleave=1, indexer="exact", need_sort=True)]
+)
+def test_retractions_of_other_layouts_change_no_token(more):
+    asked = tokenizer.questions(200)
+    config = replace(GPU, dcp_size=2, interleave=64, topk=64, prefix_cache=False, draft_tokens=2, **more)
+    server = Engine(config, comm=Local(2, "cuda"))
+    requests = [server.submit(q.prompt, q.words) for q in asked]
+    while server.busy:
+        server.step()
+        decoding = [r for r in server.running if not r.extending]
+        if decoding:
+            server.retract(decoding[server.metrics.steps % len(decoding)])
+    assert [server.text(r) for r in requests] == [q.answer for q in asked]
+    assert server.metrics.retractions >= 3 and not server.metrics.selection_lost
 
 
 def test_a_gpu_answers_as_a_cpu_does():

@@ -31,6 +31,27 @@ def test_an_incident_in_two_processes_is_that_of_one(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--interleave", "4", "--indexer", "exact", "--host-tokens", "60"],
+        ["--interleave", "2", "--indexer", "union", "--prefill-dcp", "3"],
+        ["--defects", "ties_by_rank"],
+    ],
+)
+def test_other_layouts_in_two_processes_are_those_of_one(tmp_path, words):
+    said = {}
+    for name, ranks in (("one", []), ("two", TWO)):
+        asked = ["--defects", "none", *words, "--level", "below", "--json", str(tmp_path / name)]
+        assert main(["incident", *SMALL, *ranks, *asked]) == 0
+        said[name] = json.loads((tmp_path / name).read_text())
+        del said[name]["seconds"], said[name]["ran_on"]
+    assert said["one"] == said["two"] and said["one"]["verdict"] == "right"
+    assert (said["two"]["choices"]["more"] > 0) == ("union" in words)
+    assert (said["two"]["choices"]["otherwise"] > 0) == ("ties_by_rank" in words)
+
+
+@pytest.mark.slow
 def test_an_isolation_in_two_processes_is_that_of_one_and_goes_on(tmp_path, capfd):
     rows = {}
     asked = ["isolate", *SMALL, "--only", "index_k_size", "--levels", "above"]

@@ -143,6 +143,7 @@ def outcome_data(out: Outcome) -> dict[str, Any]:
         ],
         "canaries": [{"band": d.band, "changed": d.changed, "first": d.first} for d in out.canaries],
         "monitor": vars(out.monitor) | {"alarm": out.monitor.alarm},
+        "choices": vars(out.choices),
         "metrics": vars(out.metrics),
         "signs": list(out.signs),
         "seconds": round(out.seconds, 3),

@@ -86,6 +86,11 @@ class Engine:
             "server", vars(config) | {"defects": sorted(self.defects), "watch": (watch, typed, strict, neighbours, capture)}
         )
         self.device = self.comm.device
+        if self.device.type == "cuda" and config.index_page % 64:
+            raise CourseError(
+                f"On a GPU the indexer's kernel reads blocks of a multiple of 64 slots, not {config.index_page}; for half a page "
+                "take pages of 128 rows."
+            )
         self.tokenizer = tokenizer or Tokenizer()
         counted = strict or "free_mid_page" not in self.defects
         sizes = (config.size, config.page_size, config.dcp_size)
