@@ -88,8 +88,8 @@ class Engine:
         self.device = self.comm.device
         if self.device.type == "cuda" and config.index_page % 64:
             raise CourseError(
-                f"On a GPU the indexer's kernel reads blocks of a multiple of 64 slots, not {config.index_page}; for half a page "
-                "take pages of 128 rows."
+                f"On a GPU the indexer's kernel reads blocks of a multiple of 64 slots, not {config.index_page}; for half a "
+                "page take pages of 128 rows."
             )
         self.tokenizer = tokenizer or Tokenizer()
         counted = strict or "free_mid_page" not in self.defects
