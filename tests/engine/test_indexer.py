@@ -25,7 +25,7 @@ def test_exact_answers_as_one_rank_does(config, seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(config=servers(), seed=st.integers(0, 2**16), prefill=st.sampled_from([0, 0, 1, 3]))
 def test_exact_with_any_prefill_node(config, seed, prefill):
     answers_alike(replace(config, indexer="exact", prefill_dcp=prefill), seed, often=0.6)
