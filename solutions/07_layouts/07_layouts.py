@@ -25,7 +25,7 @@ import triton
 import triton.language as tl
 
 from dcplab import lab, viz
-from dcplab.demos import layouts
+from dcplab.demos import layout_servers, layouts
 
 lab.start("07")
 
@@ -34,6 +34,26 @@ lab.start("07")
 
 # %%
 lab.recall("07")
+
+# %% [markdown]
+# ## Five servers
+#
+# One server, four ranks, pages of four. The first deals one loc a turn, the second four. Then the second three times more,
+# each time with one rule of another server's. The questions are lab 05's; nothing is near a watermark.
+
+# %%
+layout_servers.five_servers()
+
+# %% [markdown]
+# Both layouts are right. A layout is a convention, and nobody outside can tell which one a server has. The last three are
+# wrong in every answer, and no access is outside its buffer:
+#
+# * the third writes by runs of four and reads by turns of one: `interleave` has a default in too many signatures, and 1 is
+#   right on most servers;
+# * the fourth looks up a slot by the size of the wrong block: vLLM [#51031](https://github.com/vllm-project/vllm/pull/51031);
+# * the fifth deals index-K to the ranks as it deals c-KV: [#57260](https://github.com/vllm-project/vllm/pull/57260).
+#
+# `./course incident --interleave 4 --defects interleave_other` runs the third one for you, with its trace.
 
 # %% [markdown]
 # ## 7a · I at a time

@@ -107,6 +107,23 @@ def test_lab_06_works_there(service):
     ], said
 
 
+def test_lab_07_works_there(service):
+    said = learn(
+        service,
+        """
+        cell("from dcplab.demos import layout_servers, layouts")
+        for call in ("layouts.uneven", "layouts.two_block_sizes", "layout_servers.five_servers"):
+            print("DEMO", call, len(cell(f"{call}()").text) > 200)
+        print("QUESTION", "How many tokens has each rank?" in repr(cell('viz.question("7c")')))
+        cell("def owner_and_row(loc, dcp_size, interleave):\\n    return loc % dcp_size, loc // dcp_size")
+        print("CHECK", cell('lab.check("7a", seed=1)').outcome)
+        """,
+    )
+    lines = said.splitlines()
+    assert sum(line.startswith("DEMO") and line.endswith("True") for line in lines) == 3, said
+    assert {"QUESTION True", "CHECK wrong"} <= set(lines) and not [line for line in lines if line.startswith("ERROR")], said
+
+
 def test_a_learner_reads_nothing_of_the_services(service):
     said = learn(
         service,

@@ -48,6 +48,7 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         "workspace_picture",
     ),
     "investigate": ("at_scale", "case", "incident", "matrix", "night", "snippets"),
+    "demos.layout_servers": ("five_servers",),
     "demos.layouts": ("index_k_bill", "sharded_indexer", "two_block_sizes", "uneven"),
     "demos.memcheck": ("memcheck",),
     "demos.norope": ("half_fixes", "minus_one", "needle", "real_decode", "replicas", "times", "tma"),
