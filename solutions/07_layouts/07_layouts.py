@@ -614,6 +614,8 @@ lab.progress()
 # * take a loc apart by (D, I) and put it together again, and say what I = 1 and I = a page are good for;
 # * say how many tokens of a request each rank holds, and why the last round makes them uneven;
 # * keep a block, its table and its size together, and name the step at which each of two sizes is used;
+# * move rows from one layout to another, each read once, without a list of them and without a copy of the whole;
+# * say what an exact and a union indexer read, and what each of the two costs;
 # * list a server's stores and give each one its own ids;
 # * ask the fifth question of this course: *the space is right, the buffer is large enough, it is the right buffer, it is still
 #   the same night. Is it the same layout?*
