@@ -120,7 +120,7 @@ def _fit(told: _Told) -> _Told:
 
 def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
     j, drawn = judgement, judgement.drawn
-    shown = _says(j, j.shown, names) if j.shown is not NO_CASE else ""
+    shown = sentences.of_case(j, j.shown, names) if j.shown is not NO_CASE else ""
     if j.shown.what == "raised":  # also from inside a library that a line of the answer called
         shown += sentences.place(j.trial.records[j.shown.number]["raised"]["line"], j.program)
     match j.why:
@@ -204,7 +204,7 @@ def _with_own(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
         case "does_not_load":
             return f"But with your own: {sentences.of_load(own.trial.load_error or {}, own.program)}"
     shown, case = own.shown, own.drawn.cases[own.shown.number]
-    says = _says(own, shown, names)
+    says = sentences.of_case(own, shown, names)
     call = case_table.call(own.part, case, names[shown.number])
     return f"But with your own {_replaced(judgement)} {_count(own, 'would fail')}, as {call}: {_lower(says)}"
 
@@ -251,7 +251,7 @@ def _many(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
     if judgement.many is None:
         return ""
     count = sum(v.outcome == judgement.many.outcome for v in judgement.verdicts)
-    says = _says(judgement, judgement.many, names)
+    says = sentences.of_case(judgement, judgement.many, names)
     return f"In {count} of {len(judgement.verdicts)} cases: {says}"
 
 
@@ -327,17 +327,13 @@ def _detail(judgement: Judgement, names: Sequence[Sequence[str]]) -> str:
     return "\n\n".join(pieces)
 
 
-def _says(j: Judgement, verdict: Verdict, names: Sequence[Sequence[str]]) -> str:
-    return sentences.of_verdict(verdict, j.trial, names[verdict.number], j.key.result_names, j.part.entries)
-
-
 def _line(j: Judgement, verdict: Verdict, names: Sequence[Sequence[str]]) -> str:
     """Describe a case and its outcome in a line. Where each case is a question of its own, what is wrong there is said."""
     number, outcome = verdict.number, verdict.outcome
     case = case_table.of_part(j.part, j.drawn.cases[number], names[number])[:150]
     if not j.part.by_case:
         return f"{number:3d}  {outcome:<13} {case}"
-    says = _says(j, verdict, names) if outcome != "passed" else ""
+    says = sentences.of_case(j, verdict, names) if outcome != "passed" else ""
     return f"{outcome:<13} {says if verdict.what == 'compared' else ': '.join(filter(None, [case, says]))}"
 
 

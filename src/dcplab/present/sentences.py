@@ -10,6 +10,7 @@ from typing import Any
 from dcplab.codec import Other
 from dcplab.course.trial import Trial
 from dcplab.judge.compare import Difference, kind
+from dcplab.judge.judgement import Judgement
 from dcplab.judge.verdict import Verdict
 from dcplab.notebook.extract import Program
 from dcplab.notebook.runs import Judged
@@ -97,6 +98,12 @@ def of_verdict(
         case "raised":
             return f"It raised {of_exception(raised)}"
     return _PLAIN[verdict.what]
+
+
+def of_case(judgement: Judgement, verdict: Verdict, names: Sequence[Sequence[str]]) -> str:
+    """Return one sentence on one case of an answer. ``names``: the parameters of the function that each case calls."""
+    key = judgement.key
+    return of_verdict(verdict, judgement.trial, names[verdict.number], key.result_names, key.part.entries)
 
 
 def of_difference(
