@@ -66,14 +66,15 @@ def is_hopper(device: torch.device) -> bool:
 
 @contextlib.contextmanager
 def cpu_trace() -> Iterator[None]:
-    """Make shared and fragment buffers local ones, and ``T.Parallel`` a loop nest, while a builder is traced in here."""
-    saved = {name: getattr(T, name) for name in ("alloc_shared", "alloc_fragment", "Parallel")}
+    """Make shared and fragment buffers local ones, and ``T.Parallel`` and ``T.unroll`` loops, while a builder is traced."""
+    saved = {name: getattr(T, name) for name in ("alloc_shared", "alloc_fragment", "Parallel", "unroll")}
 
     def local(shape: tuple[int, ...], dtype: str, scope: str | None = None) -> Any:
         return T.alloc_local(shape, dtype)
 
     T.alloc_shared = T.alloc_fragment = local
     T.Parallel = lambda *extents, **_: T.grid(*extents)
+    T.unroll = lambda *extent, **_: T.serial(*extent)  # the C compiler unrolls what gains by it, in a tenth of the time
     try:
         yield
     finally:

@@ -5,6 +5,8 @@ bits of an order-preserving integer key, find the key of the last column chosen 
 A fourth look walks the row in pieces, counts for each lane how many columns before its own are chosen, and writes the columns
 to their places: the result is in ascending column order, whatever the order in which the device ran.
 
+Long rows are read once by ``tl_topk_sampled`` first, and only what it leaves comes here.
+
 Sums over bins and lanes go by groups of ``GROUP``: a level of group sums, which every lane then walks by itself. That needs two
 barriers where a scan by doubling needs twenty.
 """
@@ -15,21 +17,10 @@ import tilelang.language as T
 import torch
 from torch import Tensor
 
-from dcp_kernels import tl_runtime
+from dcp_kernels import tl_runtime, tl_topk_sampled
+from dcp_kernels.tl_topk_keys import GROUP, padded, sortable, when
 
 BINS = 1 << 11
-GROUP = 32
-
-
-def sortable(x: Any) -> Any:
-    """Return the unsigned key of a float, in the order of the floats; -0.0 has the key of 0.0."""
-    bits = T.reinterpret(T.if_then_else(x == T.float32(0), T.float32(0), x), "uint32")
-    return T.if_then_else(x < T.float32(0), ~bits, bits | T.uint32(0x80000000))
-
-
-def padded(i: Any) -> Any:
-    """Return the index of entry ``i`` with a word between groups, so that lanes that walk one group each meet in no bank."""
-    return i + i // GROUP
 
 
 def select(*, topk: int, lanes: int = 1024, each: int = 8, copies: int = 8) -> Any:
@@ -114,6 +105,7 @@ def select(*, topk: int, lanes: int = 1024, each: int = 8, copies: int = 8) -> A
         ks: T.Tensor((tokens,), "int32"),
         ke: T.Tensor((tokens,), "int32"),
         out: T.Tensor((tokens, topk), "int32"),
+        left: T.Tensor((tokens,), "int32"),
     ):
         with T.Kernel(tokens, threads=lanes) as t:
             counts = T.alloc_shared((copies * (BINS + 1),), "int32")
@@ -134,65 +126,66 @@ def select(*, topk: int, lanes: int = 1024, each: int = 8, copies: int = 8) -> A
             lo = T.alloc_var("int32")
             hi = T.alloc_var("int32")
 
-            lo = T.max(ks[t], 0)
-            hi = T.min(ke[t], columns)
-            prefix[0] = T.uint32(0)
-            narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 21, 11)
-            narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 10, 11)
-            narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 0, 10)
+            for _ in when(left[t] != 0):
+                lo = T.max(ks[t], 0)
+                hi = T.min(ke[t], columns)
+                prefix[0] = T.uint32(0)
+                narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 21, 11)
+                narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 10, 11)
+                narrow(logits, t, lo, hi, x, key, counts, sums, groups, state, want, total, prefix, 0, 10)
 
-            base[0] = 0
-            base[1] = 0
-            for i in T.serial(T.ceildiv(T.max(hi - lo, 0), piece)):
-                load(logits, t, lo, hi, i, x)
-                T.sync_threads()
-                # 1 for a column above the last chosen key, 1 << 16 for one at it: their sums are both counts at once.
-                for e, j in T.Parallel(each, lanes):
-                    key[0] = sortable(x[e, j])
-                    tie = T.if_then_else(key[0] == prefix[0], 1 << 16, 0)
-                    flags[(e * lanes + j) // each * (each + 1) + (e * lanes + j) % each] = T.if_then_else(
-                        x[e, j] > -T.infinity("float32"), T.if_then_else(key[0] > prefix[0], 1, tie), 0
-                    )
-                T.sync_threads()
-                T.fill(mine, 0)
-                for e in T.unroll(each):
+                base[0] = 0
+                base[1] = 0
+                for i in T.serial(T.ceildiv(T.max(hi - lo, 0), piece)):
+                    load(logits, t, lo, hi, i, x)
+                    T.sync_threads()
+                    # 1 for a column above the last chosen key, 1 << 16 for one at it: their sums are both counts at once.
+                    for e, j in T.Parallel(each, lanes):
+                        key[0] = sortable(x[e, j])
+                        tie = T.if_then_else(key[0] == prefix[0], 1 << 16, 0)
+                        flags[(e * lanes + j) // each * (each + 1) + (e * lanes + j) % each] = T.if_then_else(
+                            x[e, j] > -T.infinity("float32"), T.if_then_else(key[0] > prefix[0], 1, tie), 0
+                        )
+                    T.sync_threads()
+                    T.fill(mine, 0)
+                    for e in T.unroll(each):
+                        for j in T.Parallel(lanes):
+                            mine[j] += flags[j * (each + 1) + e]
                     for j in T.Parallel(lanes):
-                        mine[j] += flags[j * (each + 1) + e]
-                for j in T.Parallel(lanes):
-                    lane_sums[padded(j)] = mine[j]
-                T.sync_threads()
-                for g in T.Parallel(lane_groups):
-                    groups[g] = lane_sums[g * (GROUP + 1)]
-                for e in T.unroll(1, GROUP):
+                        lane_sums[padded(j)] = mine[j]
+                    T.sync_threads()
                     for g in T.Parallel(lane_groups):
-                        groups[g] += lane_sums[g * (GROUP + 1) + e]
-                T.sync_threads()
-                T.fill(before, 0)
-                for e in T.unroll(lane_groups):
+                        groups[g] = lane_sums[g * (GROUP + 1)]
+                    for e in T.unroll(1, GROUP):
+                        for g in T.Parallel(lane_groups):
+                            groups[g] += lane_sums[g * (GROUP + 1) + e]
+                    T.sync_threads()
+                    T.fill(before, 0)
+                    for e in T.unroll(lane_groups):
+                        for j in T.Parallel(lanes):
+                            before[j] += groups[e] * T.cast(e < j // GROUP, "int32")
+                    for e in T.unroll(GROUP):
+                        for j in T.Parallel(lanes):
+                            before[j] += lane_sums[j // GROUP * (GROUP + 1) + e] * T.cast(e < j % GROUP, "int32")
+                    for e in T.unroll(each):
+                        for j in T.Parallel(lanes):
+                            if flags[j * (each + 1) + e] != 0:
+                                above = base[0] + (before[j] & 0xFFFF)
+                                ties = base[1] + (before[j] >> 16)
+                                if flags[j * (each + 1) + e] == 1:
+                                    out[t, above + T.min(ties, want[0])] = lo + i * piece + j * each + e
+                                else:
+                                    if ties < want[0]:
+                                        out[t, above + ties] = lo + i * piece + j * each + e
+                                before[j] += flags[j * (each + 1) + e]
+                    for e in T.unroll(lane_groups):
+                        base[0] += groups[e] & 0xFFFF
+                        base[1] += groups[e] >> 16
+                    T.sync_threads()
+                for i in T.serial(T.ceildiv(topk, lanes)):
                     for j in T.Parallel(lanes):
-                        before[j] += groups[e] * T.cast(e < j // GROUP, "int32")
-                for e in T.unroll(GROUP):
-                    for j in T.Parallel(lanes):
-                        before[j] += lane_sums[j // GROUP * (GROUP + 1) + e] * T.cast(e < j % GROUP, "int32")
-                for e in T.unroll(each):
-                    for j in T.Parallel(lanes):
-                        if flags[j * (each + 1) + e] != 0:
-                            above = base[0] + (before[j] & 0xFFFF)
-                            ties = base[1] + (before[j] >> 16)
-                            if flags[j * (each + 1) + e] == 1:
-                                out[t, above + T.min(ties, want[0])] = lo + i * piece + j * each + e
-                            else:
-                                if ties < want[0]:
-                                    out[t, above + ties] = lo + i * piece + j * each + e
-                            before[j] += flags[j * (each + 1) + e]
-                for e in T.unroll(lane_groups):
-                    base[0] += groups[e] & 0xFFFF
-                    base[1] += groups[e] >> 16
-                T.sync_threads()
-            for i in T.serial(T.ceildiv(topk, lanes)):
-                for j in T.Parallel(lanes):
-                    if T.And(i * lanes + j < topk, i * lanes + j >= total[0]):
-                        out[t, i * lanes + j] = -1
+                        if T.And(i * lanes + j < topk, i * lanes + j >= total[0]):
+                            out[t, i * lanes + j] = -1
 
     return topk_select_rows
 
@@ -231,5 +224,28 @@ def topk_select(
     if not columns:
         return out.fill_(-1)
     if tokens:
-        tl_runtime.kernel(select, logits.device, topk=topk, **lanes_for(tokens, logits.device))(logits, ks, ke, out)
+        left = _sampled(logits, topk, ks, ke, out)
+        tl_runtime.kernel(select, logits.device, topk=topk, **lanes_for(tokens, logits.device))(logits, ks, ke, out, left)
     return out
+
+
+def _sampled(logits: Tensor, topk: int, ks: Tensor, ke: Tensor, out: Tensor) -> Tensor:
+    """Do the rows that one look does, where rows are long; return 1 for each row that is left, else 0."""
+    tokens, columns = logits.shape
+    plan = tl_topk_sampled.plan(tokens, columns, topk, logits.device)
+    if plan is None:
+        return torch.ones(tokens, dtype=torch.int32, device=logits.device)
+    left = torch.empty(tokens, dtype=torch.int32, device=logits.device)
+    if plan.slices == 1:
+        tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="rows", topk=topk, **plan.rows)(logits, ks, ke, out, left)
+        return left
+    capacity = tl_topk_sampled.SEGMENTS * plan.rows["levels"]
+    seen = torch.empty(tokens, plan.slices, dtype=torch.int32, device=logits.device)
+    keys, cols = torch.empty(2, tokens, plan.slices, capacity, dtype=torch.int32, device=logits.device)
+    bounds = torch.empty(tokens, dtype=torch.float32, device=logits.device)
+    static = {"topk": topk, "slices": plan.slices}
+    collect = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="slices", **static, **plan.rows)
+    collect(logits, ks, ke, seen, keys, cols, bounds)
+    join = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="join", **static, **plan.join)
+    join(ks, ke, seen, keys, cols, bounds, out, left)
+    return left
