@@ -80,7 +80,7 @@ MORE_ARGUMENTS = {
     "Engine.__init__": "a server's switches, by keyword",
 }
 LONG = {
-    "backend.py": "decode and extend, and every rank's step beneath them, are read side by side",
+    "tl_topk_sampled.py": "three kernels of the same pieces, which are closed over one shape",
     "tl_indexer.py": "four kernels of one contract, each beside the tile it shares with the others",
 }
 

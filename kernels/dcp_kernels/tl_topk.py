@@ -11,7 +11,7 @@ Sums over bins and lanes go by groups of ``GROUP``: a level of group sums, which
 barriers where a scan by doubling needs twenty.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import tilelang.language as T
 import torch
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from dcp_kernels import tl_runtime, tl_topk_sampled
 from dcp_kernels.tl_topk_keys import GROUP, padded, sortable, when
+from dcp_kernels.tl_topk_sampled import SEGMENTS, Shape
 
 BINS = 1 << 11
 
@@ -229,23 +230,56 @@ def topk_select(
     return out
 
 
+class Plan(NamedTuple):
+    """Programs a row of the sampled kernels, and their shapes: of ``rows`` or ``slices``, and of ``join``."""
+
+    slices: int
+    rows: Shape
+    join: Shape
+
+
+def plan(tokens: int, columns: int, topk: int, device: torch.device) -> Plan | None:
+    """Choose how rows are shared out; None where they are too short, or too much is wanted for a list on the chip."""
+    if device.type == "cpu":
+        few, processors, lanes, blocks, most = tokens <= 2, 2, 64, 0, 1 << 14
+    else:
+        processors = torch.cuda.get_device_properties(device).multi_processor_count
+        few, lanes, blocks, most = tokens <= 2 * processors, 512, 3, 3072
+    narrow = Shape(lanes, 4, 4, _levels(5 * topk // 2, lanes), blocks)
+    if topk > most or columns <= SEGMENTS * narrow.levels:
+        return None
+    if not few:
+        return Plan(1, narrow, narrow)
+    lanes = min(1024, 2 * lanes)
+    slices = 1
+    while slices < 64 and 2 * slices * tokens <= 2 * processors and columns // slices > 4 * lanes:
+        slices *= 2
+    return Plan(slices, Shape(lanes, 4, 8, _levels(5 * topk // 2, lanes)), Shape(lanes, 4, 8, _levels(4 * topk, lanes)))
+
+
+def _levels(entries: int, lanes: int) -> int:
+    """Return entries a segment for a list of so many entries at least, which its lanes share evenly."""
+    return -(-entries // lanes) * lanes // SEGMENTS
+
+
 def _sampled(logits: Tensor, topk: int, ks: Tensor, ke: Tensor, out: Tensor) -> Tensor:
     """Do the rows that one look does, where rows are long; return 1 for each row that is left, else 0."""
     tokens, columns = logits.shape
-    plan = tl_topk_sampled.plan(tokens, columns, topk, logits.device)
-    if plan is None:
+    planned = plan(tokens, columns, topk, logits.device)
+    if planned is None:
         return torch.ones(tokens, dtype=torch.int32, device=logits.device)
     left = torch.empty(tokens, dtype=torch.int32, device=logits.device)
-    if plan.slices == 1:
-        tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="rows", topk=topk, **plan.rows)(logits, ks, ke, out, left)
+    if planned.slices == 1:
+        rows = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="rows", topk=topk, shape=planned.rows)
+        rows(logits, ks, ke, out, left)
         return left
-    capacity = tl_topk_sampled.SEGMENTS * plan.rows["levels"]
-    seen = torch.empty(tokens, plan.slices, dtype=torch.int32, device=logits.device)
-    keys, cols = torch.empty(2, tokens, plan.slices, capacity, dtype=torch.int32, device=logits.device)
+    sizes = (tokens, planned.slices)
+    seen = torch.empty(sizes, dtype=torch.int32, device=logits.device)
+    keys, cols = torch.empty(2, *sizes, SEGMENTS * planned.rows.levels, dtype=torch.int32, device=logits.device)
     bounds = torch.empty(tokens, dtype=torch.float32, device=logits.device)
-    static = {"topk": topk, "slices": plan.slices}
-    collect = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="slices", **static, **plan.rows)
+    static = {"topk": topk, "slices": planned.slices}
+    collect = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="slices", shape=planned.rows, **static)
     collect(logits, ks, ke, seen, keys, cols, bounds)
-    join = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="join", **static, **plan.join)
+    join = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="join", shape=planned.join, **static)
     join(ks, ke, seen, keys, cols, bounds, out, left)
     return left

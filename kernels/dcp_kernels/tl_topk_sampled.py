@@ -12,92 +12,32 @@ A list has ``SEGMENTS`` counters, and a lane appends at that of its number: the 
 in ascending order at the end, by ``BINS`` buckets of columns and by comparing within a bucket.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import tilelang.language as T
-import torch
 
 from dcp_kernels.tl_topk_keys import GROUP, as_float, padded, sortable, when
+from dcp_kernels.tl_topk_search import BINS, GROUPS, bin_of, clear, descend, inside, length_of, locate
 
-BITS = 10
-BINS = 1 << BITS
-GROUPS = BINS // GROUP
 SEGMENTS = 32
 LEAST = -3.4028234663852886e38  # the lowest finite float: the bound where the sample gives none
 LEAST_KEY = 0x00800000
 SAFETY = 4.0  # standard deviations of a sample's count between what is wanted and what the bound lets through
 
 
-@T.macro
-def clear(counts: Any, found: Any) -> None:
-    """Empty the bins and the words between their groups; nothing is found."""
-    T.sync_threads()
-    for b in T.Parallel(BINS + GROUPS):
-        counts[b] = 0
-    for b in T.Parallel(4):
-        found[b] = -1
-    T.sync_threads()
+class Shape(NamedTuple):
+    """What a program is made of."""
+
+    lanes: int
+    each: int  # logits that a lane loads at once
+    drawn: int  # logits of the sample that a lane draws
+    levels: int  # entries of a segment
+    blocks: int = 0  # programs that a processor must have room for; 0: no matter
 
 
-@T.macro
-def locate(counts: Any, groups: Any, found: Any, want: Any, acc: Any) -> None:
-    """Find the bin at which the sum from the top reaches ``want``. ``found``: the bin, the sum above it, its own; or -1."""
-    T.sync_threads()
-    for g in T.Parallel(GROUPS):
-        acc[0] = 0
-        for e in T.unroll(GROUP):
-            acc[0] += counts[g * (GROUP + 1) + e]
-        groups[g] = acc[0]
-    T.sync_threads()
-    for g in T.Parallel(GROUPS):
-        acc[0] = 0
-        for e in T.unroll(GROUPS):
-            acc[0] += groups[e] * T.cast(e > g, "int32")
-        if T.And(acc[0] < want[0], acc[0] + groups[g] >= want[0]):
-            for e in T.unroll(GROUP):
-                acc[1] = counts[g * (GROUP + 1) + GROUP - 1 - e]
-                if T.And(acc[0] < want[0], acc[0] + acc[1] >= want[0]):
-                    found[0] = g * GROUP + GROUP - 1 - e
-                    found[1] = acc[0]
-                    found[2] = acc[1]
-                acc[0] += acc[1]
-    T.sync_threads()
-
-
-@T.macro
-def descend(base: Any, bits: Any, want: Any, found: Any) -> None:
-    """Step into the bin found: its lowest key, the bits open in it, how many of it are wanted. Done where all of it is."""
-    bits[1] = T.max(bits[0] - BITS, 0)
-    base[0] += T.cast(found[0], "uint32") << T.cast(bits[1], "uint32")
-    want[0] -= found[1]
-    bits[0] = T.if_then_else(found[2] == want[0], 0, bits[1])
-
-
-def bin_of(key: Any, base: Any, bits: Any) -> Any:
-    """Return the bin of a key: its next bits above ``base``, unsigned."""
-    return (key - base[0]) >> T.cast(T.max(bits[0] - BITS, 0), "uint32")
-
-
-def inside(key: Any, base: Any, bits: Any) -> Any:
-    """Ask if a key is in the bin that is looked into: it has one of the ``1 << min(bits, BITS)`` bins above ``base``."""
-    return T.And(key >= base[0], bin_of(key, base, bits) < T.uint32(1) << T.cast(T.min(bits[0], BITS), "uint32"))
-
-
-@T.macro
-def length_of(value: Any, bits: Any) -> None:
-    """Set ``bits[0]`` to the number of bits of ``value``, unsigned."""
-    bits[0] = 0
-    for b in T.unroll(32):
-        bits[0] += T.cast((value >> T.uint32(b)) != T.uint32(0), "int32")
-
-
-def build(*, kind: str, topk: int, lanes: int, each: int, drawn: int, levels: int, slices: int = 1, blocks: int = 0) -> Any:
-    """Build ``rows``, ``slices`` or ``join``, for ``topk`` of the logits in ``[ks, ke)``.
-
-    A program has ``lanes``, loads ``each`` logits a lane at once, draws ``drawn`` a lane and holds ``SEGMENTS * levels`` in its
-    list. ``slices``: programs a row in ``slices``. ``blocks``: programs that a processor must have room for, 0 for no matter.
-    """
+def build(*, kind: str, topk: int, shape: Shape, slices: int = 1) -> Any:
+    """Build ``rows``, ``slices`` or ``join``, for ``topk`` of the logits in ``[ks, ke)``; ``slices``: programs a row there."""
+    lanes, each, drawn, levels, blocks = shape
     tokens, columns = T.dynamic("tokens"), T.dynamic("columns")
     piece, sample, capacity = lanes * each, lanes * drawn, SEGMENTS * levels
     held = capacity // lanes
@@ -106,10 +46,10 @@ def build(*, kind: str, topk: int, lanes: int, each: int, drawn: int, levels: in
             f"{lanes} lanes must be a multiple of {SEGMENTS} and of {slices} slices, and divide {capacity} entries"
         )
 
-    def bucket(column, scale):
+    def bucket(column: Any, scale: Any) -> Any:
         return T.min(T.cast(T.cast(column, "float32") * scale, "int32"), BINS - 1)
 
-    def complete(total, bound):
+    def complete(total: Any, bound: Any) -> Any:
         return T.And(total[1] <= levels, T.Or(total[0] >= topk, bound[0] == T.float32(LEAST)))
 
     @T.macro
@@ -488,39 +428,3 @@ def build(*, kind: str, topk: int, lanes: int, each: int, drawn: int, levels: in
                 )
 
     return join
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Programs a row, and the static parameters of ``rows`` or ``slices``, and of ``join``."""
-
-    slices: int
-    rows: dict[str, int]
-    join: dict[str, int]
-
-
-def plan(tokens: int, columns: int, topk: int, device: torch.device) -> Plan | None:
-    """Choose how rows are shared out; None where they are too short, or too much is wanted for a list on the chip."""
-    if device.type == "cpu":
-        few, processors, lanes, blocks, most = tokens <= 2, 2, 64, 0, 1 << 14
-    else:
-        processors = torch.cuda.get_device_properties(device).multi_processor_count
-        few, lanes, blocks, most = tokens <= 2 * processors, 512, 3, 3072
-    if topk > most:
-        return None
-    shape = {"lanes": lanes, "each": 4, "drawn": 4, "levels": _levels(5 * topk // 2, lanes), "blocks": blocks}
-    if columns <= SEGMENTS * shape["levels"]:
-        return None
-    if not few:
-        return Plan(1, shape, {})
-    wide = {"lanes": min(1024, 2 * lanes), "each": 4, "drawn": 8}
-    slices = 1
-    while slices < 64 and 2 * slices * tokens <= 2 * processors and columns // slices > 4 * wide["lanes"]:
-        slices *= 2
-    found, joined = (_levels(room * topk // 2, wide["lanes"]) for room in (5, 8))
-    return Plan(slices, wide | {"levels": found}, wide | {"levels": joined})
-
-
-def _levels(entries: int, lanes: int) -> int:
-    """Return entries a segment for a list of so many entries at least, which its lanes share evenly."""
-    return -(-entries // lanes) * lanes // SEGMENTS
