@@ -87,23 +87,22 @@ def write_ckv_kernel(
         tl.store(kv_ptr + row[:, None] * kv_stride + col[None, :], x, mask=in_nope)
 
 
-def _write(
-    kv: Tensor, nope: Tensor, rope: Tensor | None, locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1
-) -> None:
-    width, width_r = nope.shape[1], 0 if rope is None else rope.shape[1]
+def _write(kv: Tensor, parts: tuple[Tensor, ...], locs: Tensor, dcp_rank: int, dcp_size: int, interleave: int = 1) -> None:
+    """``parts``: what is written side by side, nope alone or nope and rope."""
+    nope, rope = parts[0], parts[-1]
+    width, width_r = nope.shape[1], sum(part.shape[1] for part in parts[1:])
     check_dcp(dcp_rank, dcp_size)
     check_interleave(interleave)
     check_rows("kv", kv, width + width_r)
     check_rows("the source", nope)
     check_indices("locs", locs, nope.shape[0])
-    device = check_devices(kv, nope, locs, *([] if rope is None else [rope]))
+    device = check_devices(kv, locs, *parts)
     n = locs.shape[0]
     if n == 0 or width + width_r == 0:
         return
     rows = tile_rows(width * max(kv.element_size(), nope.element_size()), most=32)
     # As many locs as hold about a tile of owned rows, fewer where that would leave multiprocessors idle.
     block = min(clamp_pow2(rows * dcp_size, 16, 1024), clamp_pow2(n // 512, 16, 1024))
-    rope = nope if rope is None else rope
     with on(device):
         write_ckv_kernel[(triton.cdiv(n, block),)](
             kv,
@@ -134,7 +133,7 @@ def write_ckv_norope(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, d
     go to one rank before the next one's turn.
     """
     _same_dtype(kv, src)
-    _write(raw(kv), raw(src), None, locs, dcp_rank, dcp_size, interleave)
+    _write(raw(kv), (raw(src),), locs, dcp_rank, dcp_size, interleave)
 
 
 def write_ckv_rope(kv: Tensor, nope: Tensor, rope: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
@@ -144,7 +143,7 @@ def write_ckv_rope(kv: Tensor, nope: Tensor, rope: Tensor, locs: Tensor, dcp_ran
     check_rows("rope", rope)
     if rope.shape[0] != nope.shape[0]:
         raise ValueError(f"nope has {nope.shape[0]} tokens and rope {rope.shape[0]}.")
-    _write(raw(kv), raw(nope), raw(rope), locs, dcp_rank, dcp_size)
+    _write(raw(kv), (raw(nope), raw(rope)), locs, dcp_rank, dcp_size)
 
 
 def write_ckv_fp8(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_size: int = 1) -> None:
@@ -157,7 +156,7 @@ def write_ckv_fp8(kv: Tensor, src: Tensor, locs: Tensor, dcp_rank: int = 0, dcp_
         raise ValueError(f"The pool must be float8_e4m3fn and the source bfloat16 or float32, not {kv.dtype} and {src.dtype}.")
     if INTERPRETED and not torch.equal(src.to(torch.float8_e4m3fn).to(src.dtype), src):
         refuse_interpreted("a cast to fp8", "its rounding is wrong, so give values that float8_e4m3fn holds exactly")
-    _write(kv, src, None, locs, dcp_rank, dcp_size)
+    _write(kv, (src,), locs, dcp_rank, dcp_size)
 
 
 def _same_dtype(kv: Tensor, src: Tensor) -> None:

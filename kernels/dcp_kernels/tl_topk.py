@@ -230,7 +230,7 @@ def topk_select(
     return out
 
 
-class Plan(NamedTuple):
+class TopkPlan(NamedTuple):
     """Programs a row of the sampled kernels, and their shapes: of ``rows`` or ``slices``, and of ``join``."""
 
     slices: int
@@ -238,7 +238,7 @@ class Plan(NamedTuple):
     join: Shape
 
 
-def plan(tokens: int, columns: int, topk: int, device: torch.device) -> Plan | None:
+def plan(tokens: int, columns: int, topk: int, device: torch.device) -> TopkPlan | None:
     """Choose how rows are shared out; None where they are too short, or too much is wanted for a list on the chip."""
     if device.type == "cpu":
         few, processors, lanes, blocks, most = tokens <= 2, 2, 64, 0, 1 << 14
@@ -249,12 +249,13 @@ def plan(tokens: int, columns: int, topk: int, device: torch.device) -> Plan | N
     if topk > most or columns <= SEGMENTS * narrow.levels:
         return None
     if not few:
-        return Plan(1, narrow, narrow)
+        return TopkPlan(1, narrow, narrow)
     lanes = min(1024, 2 * lanes)
     slices = 1
     while slices < 64 and 2 * slices * tokens <= 2 * processors and columns // slices > 4 * lanes:
         slices *= 2
-    return Plan(slices, Shape(lanes, 4, 8, _levels(5 * topk // 2, lanes)), Shape(lanes, 4, 8, _levels(4 * topk, lanes)))
+    rows, join = (Shape(lanes, 4, 8, _levels(entries, lanes)) for entries in (5 * topk // 2, 4 * topk))
+    return TopkPlan(slices, rows, join)
 
 
 def _levels(entries: int, lanes: int) -> int:

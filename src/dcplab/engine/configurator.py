@@ -146,6 +146,14 @@ class ServerConfig:
         if not 0 <= self.draft_tokens <= 16:
             raise CourseError(f"A draft proposes 0 to 16 tokens a step, not {self.draft_tokens}.")
 
+    def check_on(self, device: torch.device) -> None:
+        """Raise CourseError, in a sentence, for a server whose kernels do not run on ``device``."""
+        if device.type == "cuda" and self.index_page % 64:
+            raise CourseError(
+                f"On a GPU the indexer's kernel reads blocks of a multiple of 64 slots, not {self.index_page}; for half a "
+                "page take pages of 128 rows."
+            )
+
 
 def prefill_node(config: ServerConfig) -> ServerConfig:
     """Configure the node that a server with ``prefill_dcp`` gets its prompts from: the same model and pages, ranks of its own,

@@ -86,11 +86,7 @@ class Engine:
             "server", vars(config) | {"defects": sorted(self.defects), "watch": (watch, typed, strict, neighbours, capture)}
         )
         self.device = self.comm.device
-        if self.device.type == "cuda" and config.index_page % 64:
-            raise CourseError(
-                f"On a GPU the indexer's kernel reads blocks of a multiple of 64 slots, not {config.index_page}; for half a "
-                "page take pages of 128 rows."
-            )
+        config.check_on(self.device)
         self.tokenizer = tokenizer or Tokenizer()
         counted = strict or "free_mid_page" not in self.defects
         sizes = (config.size, config.page_size, config.dcp_size)
@@ -100,10 +96,9 @@ class Engine:
         short = configurator.short(config, self.defects)
         if typed and short:
             raise ExtentError(short[0].name, short[0].slots, Space.LOC, configurator.needed(config)[Space.LOC])
-        on, trusted = watch or typed or strict, frozenset[str]()
-        if paths is backend.STANDARD:  # what another wiring does with an index is anybody's guess
-            trusted = configurator.trusted(config, self.defects)
-        modes = (on, typed, strict, neighbours)
+        # What another wiring than the standard one does with an index is anybody's guess.
+        trusted = configurator.trusted(config, self.defects) if paths is backend.STANDARD else frozenset[str]()
+        modes = (watch or typed or strict, typed, strict, neighbours)
         self.watcher = Watcher(config.dcp_size, self.comm.ranks[0], *modes, trusted=trusted, interleave=config.interleave)
         self.metrics = Metrics()
         given = (self.watcher, self.allocator, self.req_to_token_pool.req_to_token, self.tokenizer.words, self.metrics, capture)

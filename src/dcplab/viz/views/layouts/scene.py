@@ -133,17 +133,17 @@ def _list(counts: list[int]) -> str:
     return ", ".join(map(str, counts))
 
 
-def tables(state: LayoutsState) -> tuple[Table, ...]:
+def table(state: LayoutsState) -> Table:
     """Make the table: each token's loc, rank and row on both nodes."""
     rows = tuple(
         (str(token), *(str(v) for node in state.nodes for v in (node.loc(token), f"r{node.owner(token)}", node.row(token))))
         for token in range(state.tokens)
     )
     header = ("token", *(f"{node.name} {what}" for node in state.nodes for what in ("loc", "rank", "row")))
-    return (Table(header, rows),)
+    return Table(header, rows)
 
 
 def picture(state: LayoutsState) -> Picture:
     """Make the picture of a state."""
     source, target = (f"D = {node.layout.dcp_size}, I = {node.layout.interleave}" for node in state.nodes)
-    return Picture(f"Two layouts: {source} and {target}", f"{sentence(state)} {legend(state)}", scene(state), *tables(state))
+    return Picture(f"Two layouts: {source} and {target}", f"{sentence(state)} {legend(state)}", scene(state), table(state))
