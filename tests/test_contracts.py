@@ -61,7 +61,6 @@ MORE_ARGUMENTS = {
     "indexer_logits_paged": "a kernel's operands",
     "indexer_logits_ragged": "a kernel's operands",
     "prepare": "the operands of two kernels, checked in one place",
-    "_write": "what the writers of c-KV share: a kernel's operands and a layout",
     "sparse_mla_decode": "a kernel's operands",
     "sparse_mla_extend": "a kernel's operands",
     "tile": "static parameters of a kernel, by keyword",
