@@ -7,9 +7,9 @@ tile-level twin that can.
 """
 
 import contextlib
-import functools
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import tilelang
@@ -29,6 +29,7 @@ NAMES = {
     torch.float8_e4m3fn: "float8_e4m3fn",
 }
 Builder = Callable[..., Any]  # static parameters by keyword to a ``T.prim_func``
+Request = tuple[Builder, dict[str, Any]]  # a builder and its static parameters
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -89,26 +90,35 @@ def cuda_target(device: torch.device | None = None) -> dict[str, str]:
     return {"kind": "cuda", "arch": f"sm_{major}{minor}{'a' if major >= 9 else ''}"}
 
 
-@functools.cache
-def _compiled(builder: Builder, on_cpu: bool, arch: str | None, static: tuple[tuple[str, Any], ...]) -> Any:
+_COMPILED: dict[Any, Any] = {}
+
+
+def _compile(requests: list[Request], on_cpu: bool, arch: str | None) -> list[Any]:
+    """Compile for a device, side by side where there are several: each takes seconds, most of them on one processor."""
     if on_cpu:
         with cpu_trace():
-            func = builder(**dict(static))
-        return tilelang.compile(
-            func,
-            target="c",
-            target_host="c",
-            execution_backend="cython",
-            pass_configs={"tirx.disable_vectorize": True},
-            compile_flags=["-O3"],
-        )
-    return tilelang.compile(
-        builder(**dict(static)), target={"kind": "cuda", "arch": arch}, pass_configs=getattr(builder, "pass_configs", None)
-    )
+            traced = [builder(**static) for builder, static in requests]
+        how: dict[str, Any] = {"target": "c", "target_host": "c", "execution_backend": "cython"}
+        how |= {"pass_configs": {"tirx.disable_vectorize": True}, "compile_flags": ["-O3"]}
+        return [tilelang.compile(func, **how) for func in traced]
+    traced = [builder(**static) for builder, static in requests]
+    how = {"target": {"kind": "cuda", "arch": arch}, "pass_configs": getattr(requests[0][0], "pass_configs", None)}
+    # `tilelang.par_compile` does the same under a progress bar of its own, which would stand in learners' notebooks.
+    with ThreadPoolExecutor(len(traced)) as threads:
+        return list(threads.map(lambda func: tilelang.compile(func, **how), traced))
+
+
+def kernels(requests: list[Request], device: torch.device) -> list[Any]:
+    """Return the compiled kernels of ``builder(**static)`` for a torch device; the builders have one ``pass_configs``."""
+    on_cpu = device.type == "cpu"
+    arch = None if on_cpu else cuda_target(device)["arch"]
+    keys = [(builder, on_cpu, arch, tuple(sorted(static.items()))) for builder, static in requests]
+    missing = {key: request for key, request in zip(keys, requests, strict=True) if key not in _COMPILED}
+    if missing:
+        _COMPILED.update(zip(missing, _compile(list(missing.values()), on_cpu, arch), strict=True))
+    return [_COMPILED[key] for key in keys]
 
 
 def kernel(builder: Builder, device: torch.device, **static: Any) -> Any:
     """Return the compiled kernel of ``builder(**static)`` for a torch device."""
-    on_cpu = device.type == "cpu"
-    arch = None if on_cpu else cuda_target(device)["arch"]
-    return _compiled(builder, on_cpu, arch, tuple(sorted(static.items())))
+    return kernels([(builder, static)], device)[0]

@@ -225,17 +225,23 @@ def topk_select(
     if not columns:
         return out.fill_(-1)
     if tokens:
-        left = _sampled(logits, topk, ks, ke, out)
-        tl_runtime.kernel(select, logits.device, topk=topk, **lanes_for(tokens, logits.device))(logits, ks, ke, out, left)
+        planned = plan(tokens, columns, topk, logits.device)
+        rest, *sampled = tl_runtime.kernels(_requests(planned, tokens, topk, logits.device), logits.device)
+        if planned:
+            left = torch.empty(tokens, dtype=torch.int32, device=logits.device)
+            _sampled(sampled, planned, (logits, ks, ke), out, left)
+        else:
+            left = torch.ones(tokens, dtype=torch.int32, device=logits.device)
+        rest(logits, ks, ke, out, left)
     return out
 
 
 class TopkPlan(NamedTuple):
-    """Programs a row of the sampled kernels, and their shapes: of ``rows`` or ``slices``, and of ``join``."""
+    """Programs a row of ``slices`` with its shape and that of ``join``; or none, and the shape of ``rows``."""
 
     slices: int
-    rows: Shape
-    join: Shape
+    collect: Shape
+    join: Shape | None
 
 
 def plan(tokens: int, columns: int, topk: int, device: torch.device) -> TopkPlan | None:
@@ -249,13 +255,13 @@ def plan(tokens: int, columns: int, topk: int, device: torch.device) -> TopkPlan
     if topk > most or columns <= SEGMENTS * narrow.levels:
         return None
     if not few:
-        return TopkPlan(1, narrow, narrow)
+        return TopkPlan(0, narrow, None)
     lanes = min(1024, 2 * lanes)
     slices = 1
     while slices < 64 and 2 * slices * tokens <= 2 * processors and columns // slices > 4 * lanes:
         slices *= 2
-    rows, join = (Shape(lanes, 4, 8, _levels(entries, lanes)) for entries in (5 * topk // 2, 4 * topk))
-    return TopkPlan(slices, rows, join)
+    collect, join = (Shape(lanes, 4, 8, _levels(entries, lanes)) for entries in (5 * topk // 2, 4 * topk))
+    return TopkPlan(slices, collect, join)
 
 
 def _levels(entries: int, lanes: int) -> int:
@@ -263,24 +269,24 @@ def _levels(entries: int, lanes: int) -> int:
     return -(-entries // lanes) * lanes // SEGMENTS
 
 
-def _sampled(logits: Tensor, topk: int, ks: Tensor, ke: Tensor, out: Tensor) -> Tensor:
-    """Do the rows that one look does, where rows are long; return 1 for each row that is left, else 0."""
-    tokens, columns = logits.shape
-    planned = plan(tokens, columns, topk, logits.device)
-    if planned is None:
-        return torch.ones(tokens, dtype=torch.int32, device=logits.device)
-    left = torch.empty(tokens, dtype=torch.int32, device=logits.device)
-    if planned.slices == 1:
-        rows = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="rows", topk=topk, shape=planned.rows)
-        rows(logits, ks, ke, out, left)
-        return left
-    sizes = (tokens, planned.slices)
-    seen = torch.empty(sizes, dtype=torch.int32, device=logits.device)
-    keys, cols = torch.empty(2, *sizes, SEGMENTS * planned.rows.levels, dtype=torch.int32, device=logits.device)
-    bounds = torch.empty(tokens, dtype=torch.float32, device=logits.device)
-    static = {"topk": topk, "slices": planned.slices}
-    collect = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="slices", shape=planned.rows, **static)
-    collect(logits, ks, ke, seen, keys, cols, bounds)
-    join = tl_runtime.kernel(tl_topk_sampled.build, logits.device, kind="join", shape=planned.join, **static)
-    join(ks, ke, seen, keys, cols, bounds, out, left)
-    return left
+def _requests(planned: TopkPlan | None, tokens: int, topk: int, device: torch.device) -> list[tl_runtime.Request]:
+    """List the kernels that a call takes: the one for what is left, then the sampled ones."""
+    requests: list[tl_runtime.Request] = [(select, {"topk": topk} | lanes_for(tokens, device))]
+    if planned:
+        kinds = {"slices": planned.collect, "join": planned.join} if planned.slices else {"rows": planned.collect}
+        requests += [(tl_topk_sampled.build, {"kind": k, "topk": topk, "shape": shape}) for k, shape in kinds.items()]
+    return requests
+
+
+def _sampled(kernels: list[Any], planned: TopkPlan, given: tuple[Tensor, Tensor, Tensor], out: Tensor, left: Tensor) -> None:
+    """Do the rows for which one look is enough; ``left`` is 1 for each other row, else 0."""
+    if not planned.slices:
+        kernels[0](*given, out, left)
+        return
+    logits, ks, ke = given
+    sizes = (len(out), planned.slices)
+    seen = torch.empty(sizes, dtype=torch.int32, device=out.device)
+    keys, cols = torch.empty(2, *sizes, SEGMENTS * planned.collect.levels, dtype=torch.int32, device=out.device)
+    bounds = torch.empty(len(out), dtype=torch.float32, device=out.device)
+    kernels[0](logits, ks, ke, seen, keys, cols, bounds)
+    kernels[1](ks, ke, seen, keys, cols, bounds, out, left)

@@ -35,16 +35,14 @@ class Shape(NamedTuple):
     blocks: int = 0  # programs that a processor must have room for; 0: no matter
 
 
-def build(*, kind: str, topk: int, shape: Shape, slices: int = 1) -> Any:
-    """Build ``rows``, ``slices`` or ``join``, for ``topk`` of the logits in ``[ks, ke)``; ``slices``: programs a row there."""
+def build(*, kind: str, topk: int, shape: Shape) -> Any:
+    """Build ``rows``, ``slices`` or ``join``, for ``topk`` of the logits in ``[ks, ke)``."""
     lanes, each, drawn, levels, blocks = shape
-    tokens, columns = T.dynamic("tokens"), T.dynamic("columns")
+    tokens, columns, slices = T.dynamic("tokens"), T.dynamic("columns"), T.dynamic("slices")
     piece, sample, capacity = lanes * each, lanes * drawn, SEGMENTS * levels
     held = capacity // lanes
-    if lanes % SEGMENTS or lanes % slices or capacity % lanes:
-        raise ValueError(
-            f"{lanes} lanes must be a multiple of {SEGMENTS} and of {slices} slices, and divide {capacity} entries"
-        )
+    if lanes % SEGMENTS or capacity % lanes:
+        raise ValueError(f"{lanes} lanes must be a multiple of {SEGMENTS}, and divide {capacity} entries")
 
     def bucket(column: Any, scale: Any) -> Any:
         return T.min(T.cast(T.cast(column, "float32") * scale, "int32"), BINS - 1)
