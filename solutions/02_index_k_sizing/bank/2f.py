@@ -34,6 +34,33 @@ class HybridPool:
 - return self._pool.index_buf_size
 + return self._index_buf_size
 
+# %% 2f set-afterwards
+# says: The inner pool is built without the size and labelled later: its memory stays.
+# asks: When does make_pool take the memory, and what did it know then?
+# family: M10
+# from: plain
+- self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
++ self._pool = make_pool(size=size, page_size=page_size)
++ if index_buf_size is not None:
++     self._pool.index_buf_size = index_buf_size
+
+# %% 2f set-afterwards-always
+# says: The size is set on the finished pool: its memory stays, and None is set too.
+# asks: When does make_pool take the memory, and what did it know then?
+# family: M10
+# from: plain
+- self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
++ self._pool = make_pool(size=size, page_size=page_size)
++ self._pool.index_buf_size = index_buf_size
+
+# %% 2f page-set-afterwards
+# says: The page size is set on the finished pool: make_pool never heard of it.
+# asks: Which three keywords does make_pool get?
+# from: plain
+- self._pool = make_pool(size=size, page_size=page_size, index_buf_size=index_buf_size)
++ self._pool = make_pool(size=size, page_size=1, index_buf_size=index_buf_size)
++ self._pool.page_size = page_size
+
 # %% 2f argument
 # says: It shows the argument, which may be None, and not what the inner pool has.
 # asks: What is shown when nobody gave a size?

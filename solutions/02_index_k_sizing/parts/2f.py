@@ -23,8 +23,9 @@ def _pool_cases(draw: Draw) -> list[Case]:
 
 
 def use_pool(entry, size, page_size, index_buf_size, inner_default, later, localized):
-    """Builds a HybridPool over an inner pool that notes what is done to it, and says what is seen from outside."""
-    built = []
+    """Builds a HybridPool over an inner pool that notes what is done to it, and says what is seen from outside. What the inner
+    pool was built with is noted apart from it: memory is taken then, and an attribute set later is only a label."""
+    built, built_with = [], []
 
     class Inner:
         def __init__(self, size, page_size, index_buf_size):
@@ -34,6 +35,7 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
 
     def make_pool(*, size, page_size, index_buf_size=None):
         built.append(Inner(size, page_size, index_buf_size))
+        built_with.append((size, page_size, index_buf_size))
         return built[-1]
 
     def look(pool, name):
@@ -53,9 +55,11 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
     pool = entry(make_pool, size, page_size, **given)
     entry(make_pool, 2 * size, page_size, 3 * size)  # another server's, which is none of the first one's business
     seen = {"index_buf_size": look(pool, "index_buf_size"), "dcp_localized_writes": look(pool, "dcp_localized_writes")}
-    first = next((inner for inner in built if inner.size == size), None)
-    if first is None:
-        return seen | {"inner pools built with this size": 0, "sizes built": [inner.size for inner in built]}
+    mine = [(inner, with_) for inner, with_ in zip(built, built_with, strict=True) if with_[0] == size]
+    if not mine:
+        return seen | {"inner pools built with this size": 0, "sizes built": [with_[0] for with_ in built_with]}
+    first, (_, its_page_size, its_index_buf_size) = mine[0]
+    seen["index_buf_size that make_pool was given"] = its_index_buf_size
     seen["index_buf_size of the inner pool"] = first.index_buf_size
     first.index_buf_size, first.dcp_localized_writes = later, not localized
     return seen | {
@@ -66,8 +70,8 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
         "index_buf_size, after it was set": look(pool, "index_buf_size"),
         "index_buf_size of the inner pool at the end": first.index_buf_size,
         "dcp_localized_writes of the inner pool at the end": first.dcp_localized_writes,
-        "inner pools built with this size": sum(inner.size == size for inner in built),
-        "page_size of the inner pool": first.page_size,
+        "inner pools built with this size": len(mine),
+        "page_size that make_pool was given": its_page_size,
     }
 
 
