@@ -30,6 +30,7 @@ ORDER = (
     "reset",
     "incident",
     "isolate",
+    "exam",
     "bench",
     "site",
     "grade",

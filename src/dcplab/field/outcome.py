@@ -22,6 +22,7 @@ _WANTED = {
     "accepted": "proposals accepted",
     "captured": "captured steps",
 }
+BUSY = "the machine kept it from working"  # it proves nothing about a server
 _DRIVE = Path(__file__).with_name("drive.py")
 
 
@@ -86,7 +87,7 @@ def _in_child(folder: Path, entry: str, args: tuple[Any, ...], own_s: float) -> 
             return record["returned"]
         if "raised" in record:
             return f"{record['raised']['type']}: {record['raised']['message']}"
-    return {"timeout": f"no answer within {own_s:g} s of a processor", "busy": "the machine kept it from working"}.get(
+    return {"timeout": f"no answer within {own_s:g} s of a processor", "busy": BUSY}.get(
         ran.status, f"the process ended ({ran.status})"
     )
 

@@ -28,7 +28,7 @@ def bound(table: Path | None = None, key: Path | None = None) -> Bound:
     """Return who has which seed: by a CSV with the columns ``student`` and ``seed``, else by the key in a file. Raises
     CourseError for files that do not say so."""
     seeds = _table(table) if table else {}
-    secret = _key(key) if key else b""
+    secret = read_key(key) if key else b""
     if not seeds and not secret:
         return of_nobody
 
@@ -57,7 +57,8 @@ def _id(student: str) -> str:
     return unicodedata.normalize("NFC", student).strip()
 
 
-def _key(path: Path) -> bytes:
+def read_key(path: Path) -> bytes:
+    """Read an instructor's key from a file. Raises CourseError if it cannot be read, or is so short that it can be found."""
     try:
         key = path.read_bytes().strip()
     except OSError as error:

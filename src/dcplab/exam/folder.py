@@ -1,0 +1,80 @@
+"""Writes an examination's folder: what a learner gets. Nothing in it tells a fault from another but the report and the bug."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from dcplab.errors import CourseError
+from dcplab.exam import answers, marking, tickets
+from dcplab.exam.tickets import Ticket
+from dcplab.field import checkout, drive, faults, outcome
+from dcplab.field.faults import PlantedFault
+
+_HERE = Path(__file__).parent
+
+
+def make(folder: Path, ticket: Ticket, drawn: Sequence[PlantedFault], key: bytes, time: str, hint: int) -> None:
+    """Write a folder, whole or not at all. Raises CourseError if something is there already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CourseError(f"{folder} is not empty: give a new folder.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", dir=folder.parent))
+    try:
+        for number, (seal, fault) in enumerate(zip(ticket.seals, drawn, strict=True), 1):
+            _case(made / f"case_{number}", fault, marking.secret_seeds(key, seal))
+        (made / "README.md").write_text(_readme(folder, ticket, time, hint), encoding="utf-8")
+        (made / tickets.FILE).write_text(ticket.to_json(), encoding="utf-8")
+        made.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        os.replace(made, folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _case(folder: Path, fault: PlantedFault, secret: marking.Secret) -> None:
+    faults.plant(fault, folder / answers.CHECKOUT)
+    if not (shown := marking.showing(fault, secret, "seen", 1)):
+        raise CourseError("This seed's traffic shows nothing to complain of: give another --seed.")
+    right = outcome.right(fault.house, shown[0])
+    complaints = marking.complained(fault, shown[0])
+    config = ", ".join(f"{name}={value}" for name, value in shown[0]["config"].items())
+    said = "\n".join(f"- {one}" for one in complaints)
+    report = f"# Bug report\n\n{fault.report}\n\nServer: `{config}`. On the traffic attached (`traffic.json`):\n\n{said}\n"
+    checkout.write(
+        {
+            "REPORT.md": report,
+            "traffic.json": json.dumps(
+                {"house": fault.house, "traffic": shown[0], "right": {"words": right.words, "counts": dict(right.counts)}}
+            ),
+            "serve.py": Path(drive.__file__).read_text(encoding="utf-8"),
+            "reproduce.py": (_HERE / "reproduce.py").read_text(encoding="utf-8"),
+            answers.ANSWER: answers.ANSWER_STARTER,
+            f"{answers.CHECKOUT}/{answers.TEST}": answers.TEST_STARTER,
+        },
+        folder,
+    )
+
+
+def _readme(folder: Path, ticket: Ticket, time: str, hint: int) -> str:
+    count = len(ticket.seals)
+    return (
+        (_HERE / "handed_out.md")
+        .read_text(encoding="utf-8")
+        .format(
+            title="Somebody else's server: the examination"
+            if ticket.sort == "examination"
+            else "Somebody else's server: practice",
+            cases=f"{count} case{'s' * (count > 1)}",
+            time=time,
+            folder=folder,
+            hint=hint,
+            spaces="\n".join(f"| `{word}` | {meaning} |" for word, meaning in faults.spaces().items()),
+            **marking.POINTS,
+        )
+    )

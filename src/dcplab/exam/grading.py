@@ -1,0 +1,119 @@
+"""Grades examinations of a class: a row a folder as `grade` gives it, and the results by kind of fault."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dcplab import mode
+from dcplab.course.model import CheckResult
+from dcplab.errors import CourseError
+from dcplab.exam import answers, marking, sittings, tickets
+from dcplab.exam.marking import POINTS, Mark
+from dcplab.exam.taking import PARTS
+from dcplab.exam.tickets import Ticket
+from dcplab.field import faults
+from dcplab.grade.rows import GradeRow
+
+LAB = "exam"
+
+
+def find(paths: Iterable[Path]) -> list[Path]:
+    """Return the examinations at, or at most two folders below, the given folders; a path without one stays."""
+    found: list[Path] = []
+    for path in paths:
+        inner = [path, *sorted(path.glob("*")), *sorted(path.glob("*/*"))] if path.is_dir() else [path]
+        found += [one for one in inner if not one.is_symlink() and (one / tickets.FILE).is_file()] or [path]
+    return list(dict.fromkeys(found))
+
+
+def row(folder: Path, key: bytes, say: Callable[[str], None] = lambda text: None) -> tuple[GradeRow, list[dict[str, Any]]]:
+    """Grade one folder. Returns its row, and an entry a case: ``kind``, ``house``, ``id`` and the outcome of each part.
+
+    A sitting that was held on this machine has its marks already, and its hints. Of another folder, what lies in it is marked,
+    once and in full.
+    """
+    name, student = str(folder), folder.absolute().name
+    try:
+        ticket = tickets.read(folder)
+        planted = tickets.faults_of(key, ticket)
+        record = sittings.find(ticket)
+    except CourseError as error:
+        return GradeRow(name, "missing" if not folder.exists() else "unreadable", student=student, message=str(error)), []
+    results: list[CheckResult] = []
+    cases: list[dict[str, Any]] = []
+    points, said = 0.0, []
+    started = time.perf_counter()
+    for number, fault in enumerate(planted):
+        handed = answers.read(folder / f"case_{number + 1}", fault.house)
+        said.append(handed.digest)
+        if record is not None:
+            marks, earned = sittings.best(ticket, record, number), sittings.points(ticket, record, number)
+        else:
+            say(f"{name}, case {number + 1}")
+            marks = marking.mark(fault, handed, marking.secret_seeds(key, ticket.seals[number]))
+            earned = sum(mark.points for mark in marks)
+        points += earned
+        results += [_result(ticket, number, mark) for mark in marks]
+        cases.append({"kind": fault.kind, "house": fault.house, "id": fault.id} | {mark.part: mark.outcome for mark in marks})
+    hints = sum(case["hints"] for case in record["cases"]) if record else 0
+    done = GradeRow(
+        path=name,
+        status="graded",
+        points=round(points, 2),
+        max_points=float(len(planted) * sum(POINTS.values())),
+        parts=tuple(results),
+        lab=LAB,
+        student=student,
+        message=f"{hints} hint{'s' * (hints != 1)} shown." if hints else "",
+        seed=ticket.seed,
+        digest=hashlib.sha256("".join(said).encode()).hexdigest(),
+    )
+    say(f"{name}: {time.perf_counter() - started:.0f} s")
+    return done, cases
+
+
+def part_ids() -> list[str]:
+    """Return the columns of an examination's parts: 1a, 1b, 1c, 2a ..."""
+    return [f"{case + 1}{part}" for case in range(max(tickets.CASES.values())) for part in POINTS]
+
+
+def by_kind(cases: Iterable[Mapping[str, Any]]) -> list[Sequence[str]]:
+    """Return a table with a row a kind: how many had a case of it, and how many found, mended and tested it."""
+    of: dict[str, list[Mapping[str, Any]]] = {}
+    for case in cases:
+        of.setdefault(case["kind"], []).append(case)
+    rows: list[Sequence[str]] = [("kind", "cases", *(PARTS[part] for part in POINTS), "")]
+    for kind, had in sorted(of.items()):
+        right = [sum(case[part] == "passed" for case in had) for part in POINTS]
+        rows.append((kind, str(len(had)), *map(str, right), "" if right[0] else "nobody found it"))
+    return rows
+
+
+def sheet(kind: str | None = None) -> list[Sequence[str]]:
+    """Return a table of all cases: kind, id, place, index, the two spaces, public source."""
+    chosen = [fault for fault in faults.every() if kind in (None, fault.kind)]
+    if not chosen:
+        raise CourseError(f"There is no kind {kind!r}; there are {', '.join(faults.kinds())}.")
+    rows: list[Sequence[str]] = [("kind", "case", "place", "index", "was", "expected", "public source")]
+    for fault in sorted(chosen, key=lambda one: (one.kind, one.id)):
+        place = f"{fault.edit.file}:{fault.line}"
+        rows.append((fault.kind, fault.id, place, fault.index, fault.was, fault.expected, fault.source))
+    return rows
+
+
+def _result(ticket: Ticket, case: int, mark: Mark) -> CheckResult:
+    return CheckResult(
+        lab=LAB,
+        part=f"{case + 1}{mark.part}",
+        outcome=mark.outcome,  # type: ignore[arg-type]  # of the three that are Outcomes
+        points=mark.points,
+        max_points=float(POINTS[mark.part]),
+        message=mark.message,
+        seed=ticket.seed,
+        mode="CPU",
+        versions=mode.versions(),
+    )

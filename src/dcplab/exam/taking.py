@@ -1,0 +1,112 @@
+"""What a learner does in an examination: begin, ask, hand in, look. Each returns what is to be printed."""
+
+from __future__ import annotations
+
+import functools
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from dcplab.errors import CourseError
+from dcplab.exam import answers, folder, marking, sittings, tickets
+from dcplab.exam.tickets import Ticket
+from dcplab.field.faults import PlantedFault
+from dcplab.present import table
+
+PARTS = {"a": "diagnosis", "b": "patch", "c": "regression test"}
+MOST = sum(marking.POINTS.values())  # of a case
+
+
+def start(place: Path, sort: str, seed: int, key_file: Path | None) -> str:
+    """Write an examination's folder. With one's own key its time begins; with an instructor's the folder is only made."""
+    place = place.absolute()
+    key = tickets.key(key_file)
+    ticket, drawn = tickets.issue(key, sort, seed)
+    minutes = f"You have {sittings.MINUTES} minutes." if sort == "examination" else "There is no limit of time."
+    folder.make(place, ticket, drawn, key, minutes, sittings.HINT_POINTS)
+    if key_file is not None:
+        return f"{place}: seed {seed}, made with {key_file}. Graded with it too: ./course exam grade {place} --key {key_file}"
+    sittings.begin(ticket)
+    return f"{place}: seed {seed}. {minutes} Begin with README.md there.\n{status(place)}"
+
+
+def hint(place: Path, case: int | None) -> str:
+    """Return the next question about a case."""
+    ticket, number = _case(place, case)
+    fault = tickets.faults_of(tickets.key(), ticket)[number]
+    asked = questions(fault.kind)
+    shown = sittings.next_hint(ticket, number, len(asked))
+    return f"Hint {shown + 1} of {len(asked)}, {sittings.HINT_POINTS} points: {asked[shown]}"
+
+
+def questions(kind: str) -> list[str]:
+    """Return the questions of a kind of fault, in the order in which they are asked."""
+    data = _hints()
+    return [*data["every"], *([data["kind"][kind]] if kind in data["kind"] else [])]
+
+
+@functools.cache
+def _hints() -> dict:
+    return tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))
+
+
+def hand_in(place: Path, case: int | None, say: Callable[[str], None] = lambda text: None) -> str:
+    """Count what lies in a case's folder as a hand-in, mark it, and tell what may be told."""
+    ticket, number = _case(place, case)
+    key = tickets.key()
+    fault = tickets.faults_of(key, ticket)[number]
+    handed = answers.read(place / f"case_{number + 1}", fault.house)
+    if slip := answers.unfinished(handed, fault):
+        raise CourseError(f"{slip} It was not counted.")
+    turn = sittings.count(ticket, number, handed.digest)
+    try:
+        marks = marking.mark(fault, handed, marking.secret_seeds(key, ticket.seals[number]), say)
+    except CourseError as error:  # a busy machine, a full disk of ours
+        sittings.uncount(ticket, number, turn)
+        raise CourseError(f"{error} It was not counted.") from error
+    record = sittings.note(ticket, number, turn, marks)
+    rows = [(f"({mark.part})", PARTS[mark.part], mark.message) for mark in marks]
+    lines = [f"Case {number + 1}, hand-in {turn + 1} of {sittings.HAND_INS}", *table.columns(rows)]
+    if sittings.closed(record):
+        return "\n".join([*lines, *_truth(fault), status(place)])
+    left = sittings.HAND_INS - len(record["handed"])
+    return "\n".join([*lines, f"{left} hand-in{'s' * (left != 1)} left."])
+
+
+def status(place: Path) -> str:
+    """Say of each case what was handed in and asked, of a closed one its points, and how much time is left."""
+    ticket = tickets.read(place)
+    if (record := sittings.find(ticket)) is None:
+        return "This examination was not begun here: whoever made it grades the folder."
+    rows = [("case", "hand-ins", "hints", "points")]
+    for number, case in enumerate(record["cases"]):
+        points = f"{sittings.points(ticket, record, number):g} of {MOST}" if sittings.closed(case) else "open"
+        rows.append((str(number + 1), f"{len(case['handed'])} of {sittings.HAND_INS}", str(case["hints"]), points))
+    lines = table.columns(rows)
+    if ticket.sort == "examination":
+        left = int(record["begun"] + 60 * sittings.MINUTES - time.time()) // 60
+        over = f"The {sittings.MINUTES} minutes are over: no more hand-ins count."
+        lines.append(f"{left} minutes left." if left >= 0 else over)
+    if interrupted := [i + 1 for i, case in enumerate(record["cases"]) if any(one["marks"] is None for one in case["handed"])]:
+        lines.append(f"A hand-in of case {interrupted[0]} was not marked to its end: hand the same in again, it counts once.")
+    return "\n".join(lines)
+
+
+def _truth(fault: PlantedFault) -> list[str]:
+    return [
+        "",
+        f"{fault.edit.file}, line {fault.line}: {fault.index} is in {fault.was}, and {fault.expected} is expected.",
+        f"{fault.about} A public report of the kind ({fault.kind}): {fault.source}",
+        "",
+    ]
+
+
+def _case(place: Path, case: int | None) -> tuple[Ticket, int]:
+    """Return a folder's ticket and the case meant, from 0."""
+    ticket = tickets.read(place)
+    if case is None and len(ticket.seals) > 1:
+        raise CourseError("Say which case: --case 1 or --case 2.")
+    if not 1 <= (case or 1) <= len(ticket.seals):
+        raise CourseError(f"There is no case {case}.")
+    return ticket, (case or 1) - 1
