@@ -67,8 +67,8 @@ def showing(fault: PlantedFault, secret: Secret, what: str, count: int) -> list[
 
 @functools.cache
 def place(name: str) -> tuple[int, int]:
-    """Return the first and the last line, from 1, that are the place of a fault in its planted checkout: its edit, the statement
-    around it, and one line on each side."""
+    """Return the first and the last line, from 1, that are the place of a fault in its planted checkout: its edit, the
+    statement around it, and one line on each side."""
     fault = faults.named(name)
     text = fault.edit.made(checkout.files(fault.house))[fault.edit.file]
     first, last = _edited(fault)
