@@ -353,6 +353,8 @@ def test_a_learner_finds_it_at_the_second_hand_in(state, capsys):
     with pytest.raises(CourseError, match="closed"):
         (folder / "case_1/checkout" / answers.TEST).write_text("def test_it(): assert True\n")
         taking.hand_in(folder, None)
+    with pytest.raises(CourseError, match="closed"):
+        taking.hint(folder, None)
     row, cases = grading.row(folder, tickets.key())
     assert (row.status, row.points, row.max_points, row.message) == ("graded", 30, 50, "1 hint shown.")
     assert cases == [{"kind": fault.kind, "house": fault.house, "id": fault.id, "a": "passed", "b": "passed", "c": "failed"}]

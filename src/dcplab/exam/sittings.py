@@ -38,6 +38,8 @@ def next_hint(ticket: Ticket, case: int, questions: int) -> int:
     """Note that a hint is shown, and return its number, from 0: the next one, or the last again."""
     with _changed(ticket) as record:
         entry = record["cases"][case]
+        if closed(entry):
+            raise CourseError("This case is closed: a hint would only cost points.")
         entry["hints"] = min(entry["hints"] + 1, questions)
         return entry["hints"] - 1
 
