@@ -11,14 +11,14 @@ from pathlib import Path
 
 from dcplab.errors import CourseError
 from dcplab.exam import answers, marking, tickets
-from dcplab.exam.tickets import Ticket
+from dcplab.exam.tickets import ExamTicket
 from dcplab.field import checkout, drive, faults, outcome
 from dcplab.field.faults import PlantedFault
 
 _HERE = Path(__file__).parent
 
 
-def make(folder: Path, ticket: Ticket, drawn: Sequence[PlantedFault], key: bytes, time: str, hint: int) -> None:
+def make(folder: Path, ticket: ExamTicket, drawn: Sequence[PlantedFault], key: bytes, time: str, hint: int) -> None:
     """Write a folder, whole or not at all. Raises CourseError if something is there already."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CourseError(f"{folder} is not empty: give a new folder.")
@@ -61,7 +61,7 @@ def _case(folder: Path, fault: PlantedFault, secret: marking.Secret) -> None:
     )
 
 
-def _readme(folder: Path, ticket: Ticket, time: str, hint: int) -> str:
+def _readme(folder: Path, ticket: ExamTicket, time: str, hint: int) -> str:
     count = len(ticket.seals)
     return (
         (_HERE / "handed_out.md")

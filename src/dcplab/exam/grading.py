@@ -14,7 +14,7 @@ from dcplab.errors import CourseError
 from dcplab.exam import answers, marking, sittings, tickets
 from dcplab.exam.marking import POINTS, Mark
 from dcplab.exam.taking import PARTS
-from dcplab.exam.tickets import Ticket
+from dcplab.exam.tickets import ExamTicket
 from dcplab.field import faults
 from dcplab.grade.rows import GradeRow
 
@@ -105,7 +105,7 @@ def sheet(kind: str | None = None) -> list[Sequence[str]]:
     return rows
 
 
-def _result(ticket: Ticket, case: int, mark: Mark) -> CheckResult:
+def _result(ticket: ExamTicket, case: int, mark: Mark) -> CheckResult:
     return CheckResult(
         lab=LAB,
         part=f"{case + 1}{mark.part}",

@@ -16,25 +16,25 @@ from dcplab import files
 from dcplab.errors import CourseError
 from dcplab.exam import tickets
 from dcplab.exam.marking import POINTS, Mark
-from dcplab.exam.tickets import Ticket
+from dcplab.exam.tickets import ExamTicket
 
 HAND_INS, HINT_POINTS, MINUTES = 3, 3, 90
 WORTH = (1.0, 0.75, 0.5)  # of what is right for the first time in that hand-in
 
 
-def begin(ticket: Ticket) -> dict[str, Any]:
+def begin(ticket: ExamTicket) -> dict[str, Any]:
     """Begin a sitting, or return the one that was begun with this ticket."""
     with _changed(ticket, new=True) as record:
         return record
 
 
-def find(ticket: Ticket) -> dict[str, Any] | None:
+def find(ticket: ExamTicket) -> dict[str, Any] | None:
     """Return the record of a ticket's sitting: ``begun`` (seconds of the epoch) and ``cases``, each with ``hints`` (how many)
     and ``handed`` (``digest``, ``at``, ``marks``: None while it is being marked). None if it has none on this machine."""
     return _load(ticket)
 
 
-def next_hint(ticket: Ticket, case: int, questions: int) -> int:
+def next_hint(ticket: ExamTicket, case: int, questions: int) -> int:
     """Note that a hint is shown, and return its number, from 0: the next one, or the last again."""
     with _changed(ticket) as record:
         entry = record["cases"][case]
@@ -44,7 +44,7 @@ def next_hint(ticket: Ticket, case: int, questions: int) -> int:
         return entry["hints"] - 1
 
 
-def count(ticket: Ticket, case: int, digest: str) -> int:
+def count(ticket: ExamTicket, case: int, digest: str) -> int:
     """Count a hand-in, and return its number, from 0. Raises CourseError where none is left, or nothing has changed."""
     with _changed(ticket) as record:
         handed = record["cases"][case]["handed"]
@@ -61,14 +61,14 @@ def count(ticket: Ticket, case: int, digest: str) -> int:
         return len(handed) - 1
 
 
-def note(ticket: Ticket, case: int, number: int, marks: Sequence[Mark]) -> dict[str, Any]:
+def note(ticket: ExamTicket, case: int, number: int, marks: Sequence[Mark]) -> dict[str, Any]:
     """Keep the marks of a hand-in. Returns the case's record."""
     with _changed(ticket) as record:
         record["cases"][case]["handed"][number]["marks"] = [mark.to_json() for mark in marks]
         return record["cases"][case]
 
 
-def uncount(ticket: Ticket, case: int, number: int) -> None:
+def uncount(ticket: ExamTicket, case: int, number: int) -> None:
     """Take a hand-in back that could not be marked through no fault of the learner's."""
     with _changed(ticket) as record:
         if record["cases"][case]["handed"][number]["marks"] is None:
@@ -81,7 +81,7 @@ def closed(case: Mapping[str, Any]) -> bool:
     return len(case["handed"]) >= HAND_INS or any(all(m["outcome"] == "passed" for m in one["marks"]) for one in done)
 
 
-def best(ticket: Ticket, record: Mapping[str, Any], case: int) -> list[Mark]:
+def best(ticket: ExamTicket, record: Mapping[str, Any], case: int) -> list[Mark]:
     """Return the parts' marks: the most that each got in any hand-in in time, by what that hand-in is worth."""
     found = []
     for part in POINTS:
@@ -96,19 +96,19 @@ def best(ticket: Ticket, record: Mapping[str, Any], case: int) -> list[Mark]:
     return found
 
 
-def points(ticket: Ticket, record: Mapping[str, Any], case: int) -> float:
+def points(ticket: ExamTicket, record: Mapping[str, Any], case: int) -> float:
     """Return a case's points: of its parts, less its hints."""
     earned = sum(mark.points for mark in best(ticket, record, case))
     return max(0.0, round(earned - HINT_POINTS * record["cases"][case]["hints"], 2))
 
 
-def late(ticket: Ticket, record: Mapping[str, Any], at: float) -> bool:
+def late(ticket: ExamTicket, record: Mapping[str, Any], at: float) -> bool:
     """Return True if a time, in seconds of the epoch, lies beyond an examination's minutes. Practice has no end."""
     return ticket.sort == "examination" and at > record["begun"] + 60 * MINUTES
 
 
 @contextlib.contextmanager
-def _changed(ticket: Ticket, new: bool = False) -> Iterator[dict[str, Any]]:
+def _changed(ticket: ExamTicket, new: bool = False) -> Iterator[dict[str, Any]]:
     """Yield a sitting's record to be changed under its lock; keep it unless an error is raised."""
     from filelock import UnixFileLock
 
@@ -128,7 +128,7 @@ def _changed(ticket: Ticket, new: bool = False) -> Iterator[dict[str, Any]]:
         raise CourseError(f"{folder} cannot be written ({error.strerror or error}): nothing was counted.") from error
 
 
-def _load(ticket: Ticket) -> dict[str, Any] | None:
+def _load(ticket: ExamTicket) -> dict[str, Any] | None:
     path = tickets.state_dir() / f"{ticket.id}.json"
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dcplab.errors import CourseError
 from dcplab.exam import answers, folder, marking, sittings, tickets
-from dcplab.exam.tickets import Ticket
+from dcplab.exam.tickets import ExamTicket
 from dcplab.field.faults import PlantedFault
 from dcplab.present import table
 
@@ -102,7 +102,7 @@ def _truth(fault: PlantedFault) -> list[str]:
     ]
 
 
-def _case(place: Path, case: int | None) -> tuple[Ticket, int]:
+def _case(place: Path, case: int | None) -> tuple[ExamTicket, int]:
     """Return a folder's ticket and the case meant, from 0."""
     ticket = tickets.read(place)
     if case is None and len(ticket.seals) > 1:

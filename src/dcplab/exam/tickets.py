@@ -30,7 +30,7 @@ CASES = {"examination": 2, "practice": 1}
 
 
 @dataclass(frozen=True)
-class Ticket:
+class ExamTicket:
     """What a folder says of itself. ``sort``: of `CASES`. ``seals``: one a case, in hexadecimal digits."""
 
     sort: str
@@ -46,13 +46,13 @@ class Ticket:
         return json.dumps({"sort": self.sort, "seed": self.seed, "seals": self.seals}, indent=1) + "\n"
 
 
-def issue(key: bytes, sort: str, seed: int) -> tuple[Ticket, list[PlantedFault]]:
+def issue(key: bytes, sort: str, seed: int) -> tuple[ExamTicket, list[PlantedFault]]:
     """Draw the faults of a seed, and seal them. An examination's are of two kinds; a neighbour's are of others."""
     drawn = [_draw(key, sort, seed, case) for case in range(CASES[sort])]
-    return Ticket(sort, seed, tuple(_seal(key, sort, seed, i, fault) for i, fault in enumerate(drawn))), drawn
+    return ExamTicket(sort, seed, tuple(_seal(key, sort, seed, i, fault) for i, fault in enumerate(drawn))), drawn
 
 
-def faults_of(key: bytes, ticket: Ticket) -> list[PlantedFault]:
+def faults_of(key: bytes, ticket: ExamTicket) -> list[PlantedFault]:
     """Find the sealed faults. Raises CourseError if this key, or this course, did not seal them."""
     found = []
     for number, seal in enumerate(ticket.seals):
@@ -66,7 +66,7 @@ def faults_of(key: bytes, ticket: Ticket) -> list[PlantedFault]:
     return found
 
 
-def read(folder: Path) -> Ticket:
+def read(folder: Path) -> ExamTicket:
     """Read a folder's ticket. Raises CourseError if there is none."""
     text = strangers_files.text(folder / FILE)
     if text is None:
@@ -75,7 +75,7 @@ def read(folder: Path) -> Ticket:
         said = json.loads(text)
         sort, seed, seals = said["sort"], said["seed"], tuple(said["seals"])
         if sort in CASES and type(seed) is int and len(seals) == CASES[sort] and all(_is_seal(seal) for seal in seals):
-            return Ticket(sort, seed, seals)
+            return ExamTicket(sort, seed, seals)
     raise CourseError(f"{folder / FILE} was changed: it is no longer a ticket.")
 
 
