@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from dcplab.engine import ops
+from dcplab.engine import link_bytes, ops
 
 Merge = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
@@ -61,15 +61,7 @@ WAYS: dict[str, Merge] = {"all-gather": whole, "reduce-scatter": by_sum, "all-to
 
 def received(way: str, out: Tensor, world: int) -> int:
     """Count the bytes that a process receives from others, for what `WAYS` have: computed from shapes, not measured."""
-    rows = out.shape[0] * out.shape[1]
-    one = rows * (out.shape[2] * out.element_size() + 4)
-    others = world - 1
-    return {
-        "all-gather": one * others,
-        "all-to-all": one * others // world,
-        # A ring passes each slice on, with what was added; the LSEs go to all.
-        "reduce-scatter": rows * out.shape[2] * out.element_size() * others // world + rows * 4 * others,
-    }[way]
+    return link_bytes.merge(way, out.shape[0] * out.shape[1], world, out.shape[2] * out.element_size())
 
 
 def oracle(out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:

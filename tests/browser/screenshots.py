@@ -1,6 +1,7 @@
 """Makes the pictures of docs/img in a real JupyterLab, light and dark: `python tests/browser/screenshots.py [NAME ...]`.
 
-Each picture ``NAME.png`` has a twin ``NAME_dark.png``. The README shows some of them, the site's gallery all.
+Each picture ``NAME.png`` has a twin ``NAME_dark.png``. The README shows some of them, the site's gallery all. The roofline is
+drawn from ``bench/results`` on a page of its own; a comment in the PNG holds the digest of what it was drawn from.
 """
 
 import base64
@@ -8,12 +9,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from dcplab import jupyterlab
+from playwright.sync_api import sync_playwright
+
+from dcplab import jupyterlab, viz
 from dcplab.course import catalog
 from dcplab.present.page import html
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import desk
+import png_comment
 
 IMAGES = desk.ROOT / "docs/img"
 THEMES = {"": "JupyterLab Light", "_dark": "JupyterLab Dark"}
@@ -23,11 +27,15 @@ LIVE = {  # picture -> its lab, and the cell that shows it
     "workspace": ("04", "viz.workspace()"),
 }
 STRIP, STRIP_LAB, WRONG = "wrong_to_right", "01", "1a-swap"
+ROOFLINE = "roofline"
 STRIP_LOOK = {"": ("#ffffff", "#24292f"), "_dark": ("#111111", "#e6e6e6")}  # page and ink
 
 
 def main(names: list[str]) -> None:
-    for name in names or [STRIP, *LIVE]:
+    for name in names or [STRIP, ROOFLINE, *LIVE]:
+        if name == ROOFLINE:
+            shoot_roofline()
+            continue
         number = STRIP_LAB if name == STRIP else LIVE[name][0]
         lab = catalog.lab(number)
         with tempfile.TemporaryDirectory() as folder, desk.course(Path(folder)):
@@ -70,6 +78,23 @@ def shoot_strip(it: desk.Desk, lab: catalog.Lab) -> None:
         it.run(check)
         panels.append(("Right, on cases drawn anew.", [cut(it, check)]))
         print(mount(it, panels, IMAGES / f"{STRIP}{ending}.png", *STRIP_LOOK[ending]).relative_to(desk.ROOT))
+
+
+def shoot_roofline() -> None:
+    """The plotly figure, on a light ground and on a dark one."""
+    roofline = viz.roofline()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=desk.CHROMIUM, headless=True, args=list(desk.BROWSER_ARGS))
+        for ending in THEMES:
+            figure = roofline.figure(dark=bool(ending))
+            page = browser.new_page(viewport={"width": figure.layout.width, "height": figure.layout.height})
+            page.set_content(f'<body style="margin:0">{figure.to_html(include_plotlyjs=True, full_html=False)}')
+            page.locator(".main-svg").first.wait_for()
+            path = IMAGES / f"{ROOFLINE}{ending}.png"
+            page.screenshot(path=str(path))
+            path.write_bytes(png_comment.added(path.read_bytes(), png_comment.digest(figure)))
+            print(path.relative_to(desk.ROOT))
+        browser.close()
 
 
 def answered(it: desk.Desk, cell: str, source: str) -> None:

@@ -130,6 +130,9 @@ CALLS = {
     "two layouts, one token": lambda: viz.layouts((8, 16), (1, 16), 1, 0).picture,
     "matrix": lambda: isolation_matrix().picture,
     "matrix, half run": lambda: isolation_matrix("silent", "", "crash", "alarm").picture,
+    "roofline": lambda: viz.roofline().picture,
+    "links, gather": viz.links,
+    "links, merge": lambda: viz.links("merge"),
     "bars": lambda: bars.bars(
         "Times", "", "ms", [bars.Bar("D = 8", "with holes", 0.0512, "unused"), bars.Bar("D = 8", "x", 0, "yes")]
     ),

@@ -19,6 +19,7 @@ SCREENSHOTS = {
     "owner_table": "Lab 01's owner table, live: pick a loc and see its owner, its row, its pages, the request that holds it.",
     "token_journey": "Lab 03's journey of a token: each rank's rows, what each reads back, what is merged.",
     "workspace": "Lab 04's workspace: a token followed through pools, gathered shards, layout B and the workspace.",
+    "roofline": "Every kernel of the course against the card's own rates, read from bench/results.",
 }
 
 

@@ -1,11 +1,12 @@
 """Pictures of locs, ranks, pages and requests. A figure function returns a `Picture`. `owner_table`, `watermark`, `arena_map`,
-`token_journey`, `workspace`, `retraction` and `layouts` return live ones."""
+`token_journey`, `workspace`, `retraction`, `layouts` and `roofline` return live ones."""
 
 from dcplab.viz.core.picture import Picture
 from dcplab.viz.figures.decode_step import decode_step
 from dcplab.viz.figures.extend_step import extend_step
 from dcplab.viz.figures.flattened import flattened
 from dcplab.viz.figures.kernel_lanes import kernel_lanes
+from dcplab.viz.figures.links import links
 from dcplab.viz.figures.memory_map import memory_map
 from dcplab.viz.figures.page_tables import two_page_tables, widened_page
 from dcplab.viz.figures.pages import pages
@@ -17,6 +18,7 @@ from dcplab.viz.views.layouts.live import Layouts, layouts
 from dcplab.viz.views.matrix.live import MatrixTable
 from dcplab.viz.views.owner.live import OwnerTable, owner_table
 from dcplab.viz.views.retraction.live import Retraction, retraction
+from dcplab.viz.views.roofline.live import Roofline, roofline
 from dcplab.viz.views.watermark.live import Watermark, watermark
 from dcplab.viz.views.workspace.figures import shards_picture, workspace_picture
 from dcplab.viz.views.workspace.live import Workspace, workspace
@@ -28,6 +30,7 @@ __all__ = [
     "OwnerTable",
     "Picture",
     "Retraction",
+    "Roofline",
     "TokenJourney",
     "Watermark",
     "Workspace",
@@ -37,6 +40,7 @@ __all__ = [
     "flattened",
     "kernel_lanes",
     "layouts",
+    "links",
     "localized",
     "memory_map",
     "owner_strip",
@@ -45,6 +49,7 @@ __all__ = [
     "question",
     "rank_table",
     "retraction",
+    "roofline",
     "shards_picture",
     "token_journey",
     "token_journey_picture",

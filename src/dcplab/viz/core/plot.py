@@ -124,25 +124,32 @@ def _targets(boxes: list[Box]) -> dict:
     }
 
 
-class Plot:
-    """A scene in the browser as a live plotly figure, for a plot to read. Stands where `surface.Svg` does; its cells are read
-    and not chosen. ``widget`` is a FigureWidget whose first message to the browser holds its traces.
+def live_figure(figure: go.Figure) -> go.FigureWidget:
+    """Return a figure as a FigureWidget whose first message to the browser holds its traces.
 
     Plotly's own widget opens empty and sends the traces later. A busy browser draws in between, and then stays blank.
     """
 
+    class FigureWidget(go.FigureWidget):
+        _whole = False
+
+        def open(self) -> None:
+            if self._whole:
+                super().open()
+
+    widget = FigureWidget(figure)
+    widget._whole = True
+    widget.open()
+    return widget
+
+
+class Plot:
+    """A scene in the browser as a live plotly figure, for a plot to read. Stands where `surface.Svg` does; its cells are read
+    and not chosen. ``widget`` is a `live_figure`."""
+
     def __init__(self, scene: Scene, title: str, chosen: Callable[[int], None]):
-        class FigureWidget(go.FigureWidget):
-            _whole = False
-
-            def open(self) -> None:
-                if self._whole:
-                    super().open()
-
         self._drawn = traces(scene)
-        self.widget = FigureWidget(self._drawn, layout(scene))
-        self.widget._whole = True
-        self.widget.open()
+        self.widget = live_figure(go.Figure(self._drawn, layout(scene)))
         self.widget._config = {**self.widget._config, "displayModeBar": False}
 
     def draw(self, scene: Scene, title: str) -> None:

@@ -16,12 +16,13 @@ HEIGHT, LONGEST = 24, 360  # pixels of a bar
 @dataclass(frozen=True)
 class Bar:
     """One bar. ``group`` stands once before all bars of that name, ``series`` before each bar. ``style`` is one of the
-    palette's."""
+    palette's. ``note`` stands behind value and unit."""
 
     group: str
     series: str
     value: float
     style: str
+    note: str = ""
 
 
 def bars(title: str, caption: str, unit: str, values: Sequence[Bar]) -> Picture:
@@ -41,8 +42,8 @@ def bars(title: str, caption: str, unit: str, values: Sequence[Bar]) -> Picture:
         boxes.append(chip(x, y, b.series, "yes", HEIGHT, names))
         x += names + GAP
         length = max(2.0, b.value / most * LONGEST)
-        boxes.append(Box(x, y, length, HEIGHT, b.style, hover=f"{b.group}, {b.series}: {said(b.value)} {unit}"))
-        boxes.append(chip(x + length + GAP, y, f"{said(b.value)} {unit}", "yes", HEIGHT))
+        boxes.append(Box(x, y, length, HEIGHT, b.style, hover=f"{b.group}, {b.series}: {said(b.value)} {unit}{b.note}"))
+        boxes.append(chip(x + length + GAP, y, f"{said(b.value)} {unit}{b.note}", "yes", HEIGHT))
         y += HEIGHT + GAP
     table = Table(("group", "series", unit), tuple((b.group, b.series, said(b.value)) for b in values))
     return Picture(title, caption, Scene(tuple(boxes)), table)
