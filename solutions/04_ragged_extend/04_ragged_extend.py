@@ -611,6 +611,16 @@ ragged.over_gloo(ranks=4)
 # Every rank receives *all* prefixes, whatever top-k picks. Where a few new tokens follow long prefixes, most of it is never
 # read. Fetching only what was picked would save that, and needs the selection before the gather, for every layer. The patch
 # does not do it, and where a chunk has many tokens there is little to save: together they pick nearly everything.
+#
+# And between GPUs? Below is one layer's gather by length of the context. The bytes follow from the shapes: twice the context is
+# twice the bytes. Whether they were also timed, and on what, stands under the picture. A hatched bar is computed.
+
+# %%
+viz.links("gather")
+
+# %% [markdown]
+# That is one layer. The report's server has 11, and each chunk of a prompt gathers again what the chunks before it stored. A
+# short transfer brings fewer bytes a second: to start one costs the same however little it carries.
 
 # %% [markdown]
 # ## 4g · The assembly as a Triton kernel

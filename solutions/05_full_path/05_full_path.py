@@ -667,6 +667,31 @@ lab.check("5e")
 investigate.at_scale()
 
 # %% [markdown]
+# ## What the fix costs
+#
+# A right answer is the first thing, and then somebody asks what it takes. On several GPUs each decode step merges every
+# layer's partial outputs. Here are three ways to send them. After an all-gather each rank has all heads; after the other two it
+# has only its own share of the heads, merged, which is enough where the next matrix is split by head.
+
+# %%
+viz.links("merge")
+
+# %% [markdown]
+# Fewest bytes is not least time. Where a time was measured, hold the ways against each other: a short transfer is mostly its
+# start, and a reduce-scatter takes two calls, one of them for the LSEs.
+#
+# On one GPU a kernel has two limits: what the memory brings, and what the tensor cores compute. A copy and a matmul, timed in
+# the same run, are the roofs. How close does each of the course's kernels come? The picture is read from what the benches
+# wrote (`bench/results`); run the cell, and you can point at a case.
+
+# %%
+viz.roofline()
+
+# %% [markdown]
+# A kernel far below both roofs waits for something else: for a launch, for the chain from one block to the next, for scattered
+# entries of a table. `bench/README.md` says of each what it was, and what was tried.
+
+# %% [markdown]
 # ## The museum, once more
 #
 # Lab 01 began with a server that was asked for a museum's hours. Here it is again, and every index in it goes through your
