@@ -7,7 +7,7 @@ from plotly.subplots import make_subplots
 
 from dcplab.viz.core.palette import DARK_INK, PAGES, STYLES, owner_style
 from dcplab.viz.core.plot import FONT
-from dcplab.viz.views.roofline.state import Point, Roofline
+from dcplab.viz.views.roofline.state import Point, Timed
 
 INKS = (DARK_INK, "#e6e9ee")  # of a light and of a dark page
 RULES = ("#d9dee5", "#333a44")  # lines of the grid
@@ -16,7 +16,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "
 WIDTH, HEIGHT = 860, 800
 
 
-def figure(state: Roofline, dark: bool = False) -> go.Figure:
+def figure(state: Timed, dark: bool = False) -> go.Figure:
     """Return the figure. A kernel has a symbol and a colour of its own; under the mouse a point tells its case."""
     ink, rule = INKS[dark], RULES[dark]
     drawn = make_subplots(rows=2, cols=1, vertical_spacing=0.13, row_heights=[0.5, 0.5], subplot_titles=_titles(state))
@@ -46,7 +46,7 @@ def figure(state: Roofline, dark: bool = False) -> go.Figure:
     )
 
 
-def _titles(state: Roofline) -> tuple[str, str]:
+def _titles(state: Timed) -> tuple[str, str]:
     where = f"{state.device}, {' and '.join(state.days)}"
     return f"What computes, against a matmul and a copy ({where})", "What only moves bytes, each timed case, against the copy"
 
@@ -71,7 +71,7 @@ def _points(name: str, points: list[Point], x: list, y: list[float], look: tuple
     )
 
 
-def _roofs(drawn: go.Figure, state: Roofline, colour: str) -> None:
+def _roofs(drawn: go.Figure, state: Timed, colour: str) -> None:
     """Draw the largest rates that the runs measured: the copy's slope, a flat line for each matmul, and the copy below."""
     line = {"color": colour, "width": 2}
     slope = state.roofs.copy[1] / 1e3  # TFLOP/s at one operation a byte

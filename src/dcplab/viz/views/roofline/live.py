@@ -51,7 +51,7 @@ def roofline() -> Roofline | Picture:
         return notice(f"roofline: {error}")
 
 
-def picture(state: roofline_state.Roofline) -> Picture:
+def picture(state: roofline_state.Timed) -> Picture:
     """Draw a bar for each kernel: the share of its roof that its best case reached. The table has every case."""
     best = state.best
     values = [Bar(_kind(p), p.kernel, 100 * p.share, "owner0" if p.flop else "owner2") for p in sorted(best, key=_order)]

@@ -53,7 +53,7 @@ class Roofs:
 
 
 @dataclass(frozen=True)
-class Roofline:
+class Timed:
     device: str
     days: tuple[str, ...]
     roofs: Roofs
@@ -77,7 +77,7 @@ class Roofline:
         return tuple(best.values())
 
 
-def read(records: list[dict[str, Any]]) -> Roofline:
+def read(records: list[dict[str, Any]]) -> Timed:
     """Make the state from records of `bench/harness.py`. Raises ValueError where there are none, or of several devices."""
     devices = {r["versions"]["device"] for r in records}
     if len(devices) != 1:
@@ -93,7 +93,7 @@ def read(records: list[dict[str, Any]]) -> Roofline:
         for r in records
         for row in r["rows"]
     ]
-    return Roofline(devices.pop(), tuple(sorted({r["when"][:10] for r in records})), roofs, tuple(points))
+    return Timed(devices.pop(), tuple(sorted({r["when"][:10] for r in records})), roofs, tuple(points))
 
 
 def kernel(bench: str, case: str) -> str:
