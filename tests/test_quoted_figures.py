@@ -97,6 +97,11 @@ def paged(batch, digits):
     return f"{measured('tl_paged', row):.{digits}f} ({gbps('tl_paged', row)})"
 
 
+def topk():
+    """The row of the table of top-k: every case of its record, in order."""
+    return " | ".join(f"{row['ms']:.3f}" for row in measured("tl_topk", field="rows"))
+
+
 def decode_of(batch):
     return f"{measured(DECODE, f'decode b={batch}, 128 heads, 512+64'):.3f}"
 
@@ -137,6 +142,7 @@ QUOTED = [
     *((BENCH, paged(batch, digits)) for batch, digits in ((1, 4), (8, 4), (64, 4), (128, 3))),
     (BENCH, "| `localize_page_table`, 8,388,608 locs | {} | {} | {} |".format(*moved("localize_page_table n=8,388,608"))),
     (BENCH, f"| the same, positions shuffled | {ms(MOVES, SHUFFLED)} / "),
+    (BENCH, f"| ms | {topk()} |"),
     (BENCH, two(MOVES, MERGES)),
     (BENCH, two(MOVES, ASSEMBLES)),
     (BENCH, f"{engine('extend_s')} s, {measured('engine_speed', field='extend_tokens_per_s'):,} tokens a second"),

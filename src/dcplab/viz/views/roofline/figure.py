@@ -1,4 +1,4 @@
-"""Draws the roofline with plotly on a ground of its own, light or dark: what computes, and below what only moves bytes."""
+"""Draws the roofline with plotly on a ground of its own, light or dark: what computes, and below the rest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def figure(state: Timed, dark: bool = False) -> go.Figure:
 
 def _titles(state: Timed) -> tuple[str, str]:
     where = f"{state.device}, {' and '.join(state.days)}"
-    return f"What computes, against a matmul and a copy ({where})", "What only moves bytes, each timed case, against the copy"
+    return f"What computes, against a matmul and a copy ({where})", "Held against the copy alone, each timed case"
 
 
 def _by_kernel(points: tuple[Point, ...]) -> list[tuple[str, list[Point]]]:

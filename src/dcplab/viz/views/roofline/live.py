@@ -42,8 +42,8 @@ def roofline() -> Roofline | Picture:
     """Show how close each kernel of the course came to the card's own rates, out of ``bench/results``. Live where a kernel
     runs.
 
-    Above, kernels that compute: operations a second over operations a byte. Below, those that only move bytes. The roofs are a
-    copy and matmuls that the same runs timed.
+    Above, kernels that compute: operations a second over operations a byte. Below, those that are held against a copy alone.
+    The roofs are a copy and matmuls that the same runs timed.
     """
     try:
         return Roofline(roofline_state.read(measured.kernels()))
@@ -85,7 +85,7 @@ def _told(point: roofline_state.Point) -> tuple[str, ...]:
 
 
 def _kind(point: roofline_state.Point) -> str:
-    return "computes" if point.flop else "moves bytes"
+    return "computes" if point.flop else "bytes alone"
 
 
 def _order(point: roofline_state.Point) -> tuple[bool, float]:

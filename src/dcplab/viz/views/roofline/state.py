@@ -19,8 +19,8 @@ CASES = {"merge": "merge_lse"}  # first word of a case -> the kernel, where that
 
 @dataclass(frozen=True)
 class Point:
-    """One timed case. ``flop`` is 0 for a task that only moves ``bytes``. Both are what the task needs. ``share``: the least
-    time at the card's measured rates over the measured time, 0 to 1."""
+    """One timed case. ``flop`` is 0 for a task that is held against its ``bytes`` alone. Both are what the task needs.
+    ``share``: the least time at the card's measured rates over the measured time, 0 to 1."""
 
     kernel: str
     case: str
