@@ -144,6 +144,12 @@ def test_nothing_handed_in_gets_nothing():
     assert [(mark.points, mark.outcome) for mark in marks] == [(0, "not_attempted")] * 3
 
 
+def test_traffic_that_shows_nothing_marks_no_patch(monkeypatch):
+    monkeypatch.setattr(marking, "complained", lambda fault, traffic: ())
+    with pytest.raises(CourseError, match="too little to complain of"):
+        patch_mark(OWNER, checkout.files("quay"))
+
+
 def test_a_patch_that_mends_nothing_gets_nothing():
     planted = OWNER.edit.made(checkout.files("quay"))
     comment = planted | {"quay/layout.py": planted["quay/layout.py"] + "\n# mended\n"}
@@ -330,6 +336,8 @@ def test_a_learner_finds_it_at_the_second_hand_in(state, capsys):
     assert "0 of 3" in said and "seed 7" in said
     with pytest.raises(CourseError, match="is not empty"):
         taking.start(folder, "practice", 7, None)
+    with pytest.raises(CourseError, match="Nothing in it has changed"):
+        taking.hand_in(folder, None)
     diagnose(folder, fault, line=1)
     mend(folder, fault)
     said = taking.hand_in(folder, None)
@@ -440,6 +448,7 @@ def test_a_class_is_graded_with_the_key_it_was_made_with(state, capsys):
     for name, seed in (("ann", 1), ("bob", 2)):
         assert main(["exam", "start", str(state / "class" / name), "--seed", str(seed), "--key", str(key)]) == 0
     ann = state / "class" / "ann"
+    assert "your instructor" in (ann / "README.md").read_text() and "hand-in" not in (ann / "README.md").read_text()
     planted = tickets.faults_of(tickets.key(key), tickets.read(ann))
     diagnose(ann, planted[0], case=1)
     mend(ann, planted[1], case=2)

@@ -66,6 +66,18 @@ def unfinished(handed: HandedIn, fault: PlantedFault) -> str:
     return ""
 
 
+def untouched(handed: HandedIn, fault: PlantedFault) -> bool:
+    """Return True if a case is as it was handed out."""
+    said = handed.diagnosis is not None and not any(handed.diagnosis.values())
+    return said and handed.server == given(fault) and not tested(handed.test)
+
+
+def given(fault: PlantedFault) -> dict[str, str]:
+    """Return the server that was handed out, without its tests."""
+    planted = fault.edit.made(checkout.files(fault.house))
+    return {name: text for name, text in planted.items() if not name.startswith("tests/")}
+
+
 def tested(source: str) -> bool:
     """Return True if a source holds a test at all."""
     try:

@@ -18,8 +18,9 @@ from dcplab.field.faults import PlantedFault
 _HERE = Path(__file__).parent
 
 
-def make(folder: Path, ticket: ExamTicket, drawn: Sequence[PlantedFault], key: bytes, time: str, hint: int) -> None:
-    """Write a folder, whole or not at all. Raises CourseError if something is there already."""
+def make(folder: Path, ticket: ExamTicket, drawn: Sequence[PlantedFault], key: bytes, rules: str) -> None:
+    """Write a folder, whole or not at all. ``rules``: what its README says of time and hand-ins. Raises CourseError if
+    something is there already."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CourseError(f"{folder} is not empty: give a new folder.")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -27,7 +28,7 @@ def make(folder: Path, ticket: ExamTicket, drawn: Sequence[PlantedFault], key: b
     try:
         for number, (seal, fault) in enumerate(zip(ticket.seals, drawn, strict=True), 1):
             _case(made / f"case_{number}", fault, marking.secret_seeds(key, seal))
-        (made / "README.md").write_text(_readme(folder, ticket, time, hint), encoding="utf-8")
+        (made / "README.md").write_text(_readme(ticket, rules), encoding="utf-8")
         (made / tickets.FILE).write_text(ticket.to_json(), encoding="utf-8")
         made.chmod(0o755)
         if folder.exists():
@@ -39,18 +40,18 @@ def make(folder: Path, ticket: ExamTicket, drawn: Sequence[PlantedFault], key: b
 
 def _case(folder: Path, fault: PlantedFault, secret: marking.Secret) -> None:
     faults.plant(fault, folder / answers.CHECKOUT)
-    if not (shown := marking.showing(fault, secret, "seen", 1)):
-        raise CourseError("This seed's traffic shows nothing to complain of: give another --seed.")
-    right = outcome.right(fault.house, shown[0])
-    complaints = marking.complained(fault, shown[0])
-    config = ", ".join(f"{name}={value}" for name, value in shown[0]["config"].items())
+    marking.showing(fault, secret, "unseen", marking.UNSEEN)  # or it could not be marked
+    (shown,) = marking.showing(fault, secret, "seen", 1)
+    right = outcome.right(fault.house, shown)
+    complaints = marking.complained(fault, shown)
+    config = ", ".join(f"{name}={value}" for name, value in shown["config"].items())
     said = "\n".join(f"- {one}" for one in complaints)
     report = f"# Bug report\n\n{fault.report}\n\nServer: `{config}`. On the traffic attached (`traffic.json`):\n\n{said}\n"
     checkout.write(
         {
             "REPORT.md": report,
             "traffic.json": json.dumps(
-                {"house": fault.house, "traffic": shown[0], "right": {"words": right.words, "counts": dict(right.counts)}}
+                {"house": fault.house, "traffic": shown, "right": {"words": right.words, "counts": dict(right.counts)}}
             ),
             "serve.py": Path(drive.__file__).read_text(encoding="utf-8"),
             "reproduce.py": (_HERE / "reproduce.py").read_text(encoding="utf-8"),
@@ -61,19 +62,15 @@ def _case(folder: Path, fault: PlantedFault, secret: marking.Secret) -> None:
     )
 
 
-def _readme(folder: Path, ticket: ExamTicket, time: str, hint: int) -> str:
+def _readme(ticket: ExamTicket, rules: str) -> str:
     count = len(ticket.seals)
     return (
         (_HERE / "handed_out.md")
         .read_text(encoding="utf-8")
         .format(
-            title="Somebody else's server: the examination"
-            if ticket.sort == "examination"
-            else "Somebody else's server: practice",
+            title="the examination" if ticket.sort == "examination" else "practice",
             cases=f"{count} case{'s' * (count > 1)}",
-            time=time,
-            folder=folder,
-            hint=hint,
+            rules=rules,
             spaces="\n".join(f"| `{word}` | {meaning} |" for word, meaning in faults.spaces().items()),
             **marking.POINTS,
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dcplab import files
+from dcplab.errors import CourseError
 from dcplab.exam import answers
 from dcplab.exam.answers import HandedIn
 from dcplab.exam.tickets import keyed_number
@@ -60,9 +61,13 @@ def secret_seeds(key: bytes, seal: str) -> Secret:
 
 
 def showing(fault: PlantedFault, secret: Secret, what: str, count: int) -> list[dict[str, Any]]:
-    """Draw so much traffic under which a fault shows. A proof holds for three seeds; others are tried here."""
+    """Draw so much traffic under which a fault shows. A proof holds for three seeds; others are tried here. Raises CourseError
+    if there is not so much among `TRIES`: under what shows nothing every patch would hold."""
     drawn = (fault.traffic(secret(what, number)) for number in range(TRIES))
-    return list(itertools.islice((traffic for traffic in drawn if complained(fault, traffic)), count))
+    found = list(itertools.islice((traffic for traffic in drawn if complained(fault, traffic)), count))
+    if len(found) < count:
+        raise CourseError("This seed's traffic shows too little to complain of: begin with another --seed.")
+    return found
 
 
 @functools.cache
@@ -110,8 +115,7 @@ def _name(index: str) -> str:
 
 def _patch(fault: PlantedFault, handed: HandedIn, secret: Secret) -> Mark:
     right = checkout.files(fault.house)
-    given = {name: text for name, text in fault.edit.made(right).items() if not name.startswith("tests/")}
-    if handed.server == given:
+    if handed.server == answers.given(fault):
         return Mark("b", 0, "not_attempted", "the server is as it was handed out")
     patched = {**handed.server, **{name: text for name, text in right.items() if name.startswith("tests/")}}
     with files.scratch("patched") as place:

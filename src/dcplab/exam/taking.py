@@ -15,6 +15,7 @@ from dcplab.field.faults import PlantedFault
 from dcplab.present import table
 
 PARTS = {"a": "diagnosis", "b": "patch", "c": "regression test"}
+HANDED_TO = "When the time is over, your instructor takes this folder as it is: there are no hints, and it is marked once."
 MOST = sum(marking.POINTS.values())  # of a case
 
 
@@ -24,11 +25,22 @@ def start(place: Path, sort: str, seed: int, key_file: Path | None) -> str:
     key = tickets.key(key_file)
     ticket, drawn = tickets.issue(key, sort, seed)
     minutes = f"You have {sittings.MINUTES} minutes." if sort == "examination" else "There is no limit of time."
-    folder.make(place, ticket, drawn, key, minutes, sittings.HINT_POINTS)
+    folder.make(place, ticket, drawn, key, HANDED_TO if key_file else f"{minutes}\n\n{_own_rules(place)}")
     if key_file is not None:
         return f"{place}: seed {seed}, made with {key_file}. Graded with it too: ./course exam grade {place} --key {key_file}"
     sittings.begin(ticket)
     return f"{place}: seed {seed}. {minutes} Begin with README.md there.\n{status(place)}"
+
+
+def _own_rules(place: Path) -> str:
+    """Say in a folder's README what its commands are."""
+    case = f"{place} --case 1"
+    return (
+        f"    ./course exam status {place}\n"
+        f"    ./course exam hint {case}       a question, for {sittings.HINT_POINTS} points\n"
+        f"    ./course exam hand-in {case}    up to {sittings.HAND_INS} times\n\n"
+        "What is right for the first time in the second hand-in counts three quarters, in the third half."
+    )
 
 
 def hint(place: Path, case: int | None) -> str:
@@ -57,6 +69,8 @@ def hand_in(place: Path, case: int | None, say: Callable[[str], None] = lambda t
     key = tickets.key()
     fault = tickets.faults_of(key, ticket)[number]
     handed = answers.read(place / f"case_{number + 1}", fault.house)
+    if answers.untouched(handed, fault):
+        raise CourseError("Nothing in it has changed since it was handed out. It was not counted.")
     if slip := answers.unfinished(handed, fault):
         raise CourseError(f"{slip} It was not counted.")
     turn = sittings.count(ticket, number, handed.digest)
