@@ -308,7 +308,10 @@ def test_the_seed_tells_nothing_without_the_key():
     for seed in (0, 7, 93_916_763):
         mine, next_ones = (tickets.issue(b"k" * 32, "examination", seed + step)[1] for step in (0, 1))
         assert mine[0].kind != mine[1].kind
+        assert all(tickets.same_kind(fault) for fault in mine), "a regression test has something to be held against"
         assert all(a.kind != b.kind for a, b in zip(mine, next_ones, strict=True))
+    practised = {tickets.issue(b"k" * 32, "practice", seed)[1][0].kind for seed in range(len(faults.kinds()))}
+    assert practised == set(faults.kinds())
     assert tickets.issue(b"k" * 32, "practice", 5) == tickets.issue(b"k" * 32, "practice", 5)
     ticket, _ = tickets.issue(b"k" * 32, "practice", 5)
     with pytest.raises(CourseError, match="another key"):

@@ -17,7 +17,7 @@ from dcplab import files
 from dcplab.errors import CourseError
 from dcplab.exam import answers
 from dcplab.exam.answers import HandedIn
-from dcplab.exam.tickets import keyed_number
+from dcplab.exam.tickets import keyed_number, same_kind
 from dcplab.field import checkout, faults, outcome
 from dcplab.field.faults import PlantedFault
 from dcplab.sandbox.attempts import MachineBusy
@@ -148,9 +148,8 @@ def _test(fault: PlantedFault, handed: HandedIn, secret: Secret) -> Mark:
 
 def _neighbours(fault: PlantedFault, secret: Secret) -> list[PlantedFault]:
     """Return other faults of the kind in the same server that show under the case's traffic: no test need see another."""
-    same = [f for f in faults.every() if f.kind == fault.kind and f.house == fault.house and f.id != fault.id]
     traffic = showing(fault, secret, "unseen", UNSEEN)
-    return [other for other in same if any(complained(other, t) for t in traffic)][:NEIGHBOURS]
+    return [other for other in same_kind(fault) if any(complained(other, t) for t in traffic)][:NEIGHBOURS]
 
 
 def _is_red(contents: Mapping[str, str], test: str) -> bool:

@@ -108,10 +108,17 @@ def keyed_number(key: bytes, *words: object) -> int:
 
 def _draw(key: bytes, sort: str, seed: int, case: int) -> PlantedFault:
     """Draw a fault: its kind from an order that the key makes, a step a seed, so that neighbours differ; then one of it."""
-    order = sorted(faults.kinds(), key=lambda kind: keyed_number(key, sort, kind))
+    drawn_from = [fault for fault in faults.every() if sort == "practice" or same_kind(fault)]
+    order = sorted({fault.kind for fault in drawn_from}, key=lambda kind: keyed_number(key, sort, kind))
     kind = order[(seed + case * (len(order) // 2)) % len(order)]
-    group = [fault for fault in faults.every() if fault.kind == kind]
+    group = [fault for fault in drawn_from if fault.kind == kind]
     return group[keyed_number(key, sort, seed, case) % len(group)]
+
+
+def same_kind(fault: PlantedFault) -> list[PlantedFault]:
+    """Return the other faults of a kind in the same server. An examination is about faults that have some, since a regression
+    test is held against them; practice is about all."""
+    return [one for one in faults.every() if (one.kind, one.house) == (fault.kind, fault.house) and one.id != fault.id]
 
 
 def _seal(key: bytes, sort: str, seed: int, case: int, fault: PlantedFault) -> str:
