@@ -287,6 +287,7 @@ def diagnose(folder, fault, case=1, **other):
     (folder / f"case_{case}" / answers.ANSWER).write_text("\n".join(lines))
 
 
+@pytest.mark.slow
 def test_a_folder_says_nothing_of_its_fault(state):
     folder, _, (first, second) = begin(state, "examination", 12)
     assert first.kind != second.kind
@@ -371,6 +372,7 @@ def test_a_learner_finds_it_at_the_second_hand_in(state, capsys):
     assert cases == [{"kind": fault.kind, "house": fault.house, "id": fault.id, "a": "passed", "b": "passed", "c": "failed"}]
 
 
+@pytest.mark.slow
 def test_an_interrupted_hand_in_counts_once_and_a_busy_machine_costs_none(state, monkeypatch):
     folder, _, (fault,) = begin(state)
     mend(folder, fault)
@@ -400,6 +402,7 @@ def test_an_interrupted_hand_in_counts_once_and_a_busy_machine_costs_none(state,
     assert len(sittings.find(ticket)["cases"][0]["handed"]) == 1
 
 
+@pytest.mark.slow
 def test_a_folder_made_anew_has_no_more_hand_ins(state):
     folder, _, _ = begin(state)
     ticket = tickets.read(folder)
@@ -424,6 +427,7 @@ def test_after_ninety_minutes_nothing_counts_but_in_practice(state, monkeypatch)
         assert sittings.points(ticket, sittings.find(ticket), 0) == points
 
 
+@pytest.mark.slow
 def test_a_strangers_folder_is_read_as_plain_files(state):
     folder, _, (fault,) = begin(state)
     case = folder / "case_1"
