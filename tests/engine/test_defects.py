@@ -159,3 +159,10 @@ def test_switches_are_spelled_and_refused():
     assert switches.spell({"assert", "read"}) == "read,assert" and switches.spell(switches.PATCHES) == "unpatched"
     with pytest.raises(CourseError, match="no defect called 'raed'"):
         switches.parse("raed")
+
+
+def test_all_that_go_together_make_one_server():
+    """`all` names a server that starts: a switch that keeps it from starting, or asks for another server, is left out there."""
+    chosen = switches.parse("all")
+    engine = Engine(scenario.settings(CONFIG, chosen), chosen, Local(CONFIG.dcp_size))
+    assert engine.defects == chosen and set(switches.NAMES) - chosen == {"draft_budget", "stores_localized"}
