@@ -62,6 +62,18 @@ def test_an_access_that_hangs_over_the_end(guard):
     assert inside.all()
 
 
+@pytest.mark.parametrize("start, told", [
+    (132, "It wrote elements 132 to 135 of `buf`, which has 96 (0 to 95): 37 to 40 past the end."),
+    (94, "It wrote elements 96 to 97 of `buf`, which has 96 (0 to 95): 1 to 2 past the end."),
+    (-6, "It wrote elements -6 to -3 of `buf`, which has 96 (0 to 95): 3 to 6 before the start."),
+])  # fmt: skip
+def test_a_float_stored_into_bytes_is_told_by_its_four_bytes(start, told):
+    guard = Guard({"buf": torch.zeros(96, dtype=torch.uint8)})
+    at = np.array([int(guard.starts[0]) + start], dtype=np.uint64)
+    guard.admit("store", (0, 0, 0), at, np.array([True]), 4)
+    assert [sentence(event) for event in guard.events] == [told] and guard.events[0]["lanes"] == 1
+
+
 def test_an_empty_buffer_may_not_be_touched(guard):
     assert not admit(guard, "none", [0], width=4)[1].any()
 

@@ -87,7 +87,7 @@ class Guard:
             self._note(op, program, seen[active].ravel(), i[active].ravel(), nbytes)
         bad = active & ~inside & ~absent
         if bad.any():
-            self._report(op, program, seen[bad].ravel(), i[bad].ravel())
+            self._report(op, program, seen[bad].ravel(), i[bad].ravel(), nbytes)
         return offset + self.real[i], inside
 
     def _space(self, addresses: np.ndarray) -> np.ndarray:
@@ -102,13 +102,16 @@ class Guard:
             for recorder in self.notes:
                 recorder.note(op, self.names[i], program, elements, max(1, nbytes // width))
 
-    def _report(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray) -> None:
+    def _report(self, op: str, program: Program, addresses: np.ndarray, which: np.ndarray, nbytes: int) -> None:
         for i in np.unique(which):
             mine = [int(a) - int(self.starts[i]) for a in addresses[which == i]]
             width = self.tensors[i].element_size()
-            first = min(mine, key=lambda byte: (byte >= 0, abs(byte)))
-            run = _run(first // width, {byte // width for byte in mine})
-            event = report(op, self.names[i], first // width, int(self.sizes[i]) // width, len(mine), run)
+            size = int(self.sizes[i]) // width
+            # Through a pointer of another type one access touches several elements of the buffer: a float is four bytes.
+            all_of = {e for byte in mine for e in range(byte // width, (byte + nbytes - 1) // width + 1)}
+            touched = {element for element in all_of if not 0 <= element < size} or all_of
+            first = min(touched, key=lambda element: (element >= 0, abs(element)))
+            event = report(op, self.names[i], first, size, len(mine), _run(first, touched))
             if self.mode == "raise":
                 raise OutOfBounds(f"{sentence(event)} (program {program})")
             if len(self.events) < KEPT:
