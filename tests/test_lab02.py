@@ -1,12 +1,13 @@
 """The solutions of lab 02 against counting: every loc that the engine's allocator really issues, on many small servers."""
 
+import ast
 import itertools
 from dataclasses import replace
 
 import pytest
 
-from dcplab import checking
-from dcplab.course import catalog
+from dcplab import checking, paths, viz
+from dcplab.course import catalog, lab_source
 from dcplab.engine.allocator import PagedAllocator
 
 LAB = catalog.lab("02")
@@ -37,6 +38,15 @@ def test_index_k_has_a_slot_for_every_loc_and_no_page_to_spare():
         for scale in {1, dcp_size}:
             slots = index_k_slots(size * scale, page_size, dcp_size, scale)
             assert slots % page_size == 0 and slots - page_size <= largest < slots
+
+
+def test_the_opening_picture_is_of_another_server_than_the_examples():
+    """2a, 2c and 2d ask for the numbers that its lines stand at."""
+    cells = lab_source.read(paths.solutions() / LAB.name / f"{LAB.name}.py")
+    (call,) = (c.source for c in cells if c.kind == "code" and c.source.startswith("viz.watermark("))
+    picture = eval(compile(ast.parse(call, mode="eval"), "opening", "eval"), {"viz": viz})
+    shown = {word.strip(".,:") for word in str(getattr(picture, "picture", picture)).split()}
+    assert {"25", "45", "50"} <= shown and not {"16", "28", "31", "32"} & shown
 
 
 @pytest.mark.parametrize("consumer", ["index_k", "ckv_raw", "draft"])

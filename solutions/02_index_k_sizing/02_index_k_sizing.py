@@ -41,7 +41,9 @@ lab.recall("02")
 # ## First, see it happen
 #
 # This is the engine of the course: an allocator, a prefix cache, two ranks, and a model of two sparse-attention layers that
-# recites, finds and counts. It has one defect: index-K is as large as one rank's c-KV, C + P = 772 slots.
+# recites, finds and counts. Its ranks share the tokens' **c-KV**, the row of each token that attention reads. Each
+# rank has 768 rows of it, C, and one spare page of 4, P: C + P = 772. The server has one defect: its index-K has only as many
+# slots, 772.
 #
 # It gets three questions, then two long requests, then the same questions again. In the tables, *slots* is what a buffer has
 # and *legal* how many it needs; a **canary** is a band of known bytes between two buffers, and if it has changed, somebody
@@ -91,7 +93,7 @@ traffic(keep=True)
 # Let requests arrive, hold, leave, and watch which line the watermark crosses first. The real numbers are one click away.
 
 # %%
-viz.watermark()
+viz.watermark(20, 5, 2)  # C, P, D
 
 # %% [markdown]
 # ## 2a · The largest loc there is
@@ -99,8 +101,8 @@ viz.watermark()
 # *10 points, 5 minutes.*
 #
 # How large a buffer must be follows from the largest index that may come. The allocator counts in widened pages of P * D locs
-# and hands out pages 1 to C // P. C, the rows that one rank can hold, need not be a multiple of P; what fills no page is never
-# handed out.
+# and hands out pages 1 to C // P. Page 0 is never issued: for its sake each pool has a spare page. C, the rows that one rank
+# can hold, need not be a multiple of P; what fills no page is never handed out.
 
 # %%
 viz.decode_step("request")
@@ -206,8 +208,9 @@ lab.check("2b")
 # </details>
 # <details><summary>What this does not prove</summary>
 #
-# That every replicated pool may have wide pages. A DSA draft's index-K kernel insists on pages of 64. There the page stays
-# and the size grows instead; what has to come out is the same number of slots.
+# That every replicated pool may have wide pages. A draft may have sparse attention (DSA) and an index-K of its own, whose
+# kernel insists on pages of 64. There the page stays and the size grows instead; what has to come out is the same number of
+# slots.
 # </details>
 
 # %% [markdown]
@@ -657,8 +660,9 @@ keys, scales = torch.full((2, 8), 7), torch.tensor([0.5, 0.25])
 _ = lab.run("2h", keys, scales, torch.tensor([5, 9]), 2, 4, 2)  # loc 9 is in page 2; the buffer has pages 0 and 1
 
 # %% [markdown]
-# The kernel cannot know where its buffer ends: it gets an address, not a size. Triton stores, and all is quiet. What torch and
-# TileLang make of the same index, and what a sanitizer sees of it, the lab's last section shows.
+# The kernel cannot know where its buffer ends: it gets an address, not a size. Triton stores, and says nothing. The lines
+# above are by this course's checker, which knows where each buffer ends; on a server nobody speaks. What torch and TileLang
+# make of the same index, and what a sanitizer sees of it, the lab's last section shows.
 #
 # <details><summary>Expected output of the kernel</summary>
 #

@@ -227,6 +227,20 @@ def write_index_k_kernel(buf_ptr, buf_f32_ptr, key_ptr, scale_ptr, loc_ptr, n, P
     tl.store(buf_ptr + (start + slot * DIM)[:, None] + col[None, :], key, mask=here[:, None])
     tl.store(buf_f32_ptr + start + PAGE_SIZE * DIM // 4 + slot, tl.load(scale_ptr + token, mask=here), mask=here)
 
+# %% 2h scale-as-a-byte
+# says: Pages lie PAGE_SIZE * (DIM + 1) bytes apart: a scale is four bytes, not one.
+# asks: How many bytes does the scale of one slot take?
+# from: plain
+- start = page * (PAGE_SIZE * (DIM + 4))
++ start = page * (PAGE_SIZE * DIM + PAGE_SIZE)
+
+# %% 2h one-scale-a-page
+# says: Pages lie PAGE_SIZE * DIM + 4 bytes apart: each slot has a scale of its own.
+# asks: How many scales does a page hold?
+# from: plain
+- start = page * (PAGE_SIZE * (DIM + 4))
++ start = page * (PAGE_SIZE * DIM + 4)
+
 # %% 2h scale-offset-in-bytes
 # says: The keys' length is in bytes where floats are counted: it is a quarter of that.
 # asks: How many floats are PAGE_SIZE keys of DIM bytes?
