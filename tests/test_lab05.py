@@ -345,7 +345,7 @@ def hand_in(monkeypatch, tmp_path):
 
 def test_a_first_hand_in_is_told_how_many_names_are_right_and_not_which(hand_in):
     first = {"op": "read_prefix", "rank": 0}
-    counted = "Case 3: 4 of 6 names are right; a first hand-in is not told which."
+    counted = "Case 3: 4 of 6 names are right. Change one to be told what is wrong."
     assert hand_in(case3=first) == counted
     assert hand_in(case3=first) == counted, "the same once more is no second hand-in"
     found = lab.check("5d")
@@ -365,6 +365,22 @@ def test_hand_ins_are_kept_case_by_case_and_the_first_one_is_shown_at_the_end(ha
     assert hand_in(case1={"rank": 1}).startswith("Case 1: that rank did it later")
     kept = progress.part(LAB.name, "5d")
     assert (kept["best"], kept["handed"]["3"]["right"], kept["handed"]["3"]["others"]) == (20, 3, True)
+
+
+def test_each_case_s_count_is_told_and_an_unchanged_case_is_not_called_first(hand_in, capsys):
+    wrong = {"op": "read_prefix", "rank": 0}
+    assert hand_in(case1={"rank": 1}, case3=wrong) == "Case 1: 5 of 6 names are right. Change one to be told what is wrong."
+    assert "Right at the first hand-in: case 1: 5 of 6, case 2: 6 of 6, case 3: 4 of 6." in capsys.readouterr().out
+    third = [hand_in(case3=wrong) for _ in range(2)]
+    assert third == ["Case 3: 4 of 6 names are right. Change one to be told what is wrong."] * 2
+    assert "case 3: 4 of 6" in capsys.readouterr().out
+
+
+def test_no_cell_of_5d_asks_for_the_learner_what_names_a_space_or_a_bound():
+    """Which case is of which kind is the seed's: what helps little with one gives another away."""
+    code = [cell.source for cell in CELLS if cell.kind == "code"]
+    asked = [line for source in code for line in source.split("\n") if line.startswith("case[")]
+    assert asked and not [line for line in asked if ".typed(" in line or ".strict(" in line or ".identity(" in line]
 
 
 def test_a_grader_and_a_bank_are_told_all():

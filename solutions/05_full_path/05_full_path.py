@@ -14,8 +14,8 @@
 # out which operation was wrong first. And you write down what happened so that somebody else can check every number.
 #
 # **Afterwards** you can find the first wrong operation of a server by its symptoms. **You need** labs 01 to 04, or the
-# course's answers to them. **Short of time?** 5c to 5e do not need each other: one of them in full teaches more than a
-# half of each.
+# course's answers to them. **Short of time?** 5c and 5d do not need each other, and 5e needs only 5c: one part in full
+# teaches more than a half of each.
 
 # %%
 from dcplab import investigate, lab, viz
@@ -385,9 +385,12 @@ case[2]
 case[3]
 
 # %% [markdown]
+# A server that "took a request off the device" was short of memory: it **retracts** the request, copies what it stored to the
+# host (`get_cpu_copy`), and puts it back later at other locs (`load_cpu_copy`). Lab 06 is about that.
+#
 # "Which kernel crashed?" is the wrong question: what crashes is often the next reader of what somebody else spoiled. Ask
-# which operation was the *first* whose index did not belong. You have five tools. Each tells one thing, and what a server
-# did is kept: asked again, a tool answers at once.
+# which operation was the *first* whose index did not belong. Five tools ask the server. Each tells one thing, and what a
+# server did is kept: asked again, a tool answers at once.
 #
 # | tool | tells |
 # |---|---|
@@ -401,7 +404,7 @@ case[3]
 # is to ask by, and how many accesses each has: `step=`, `phase=`, `request=`, `layer=`, `rank=`, `op=`, `buffer=`, and
 # `loc=` and `row=`, each also as a pair, first and last. Up to twelve are listed, more are counted.
 #
-# A sixth tool, `case[1].identity()`, asks another question: did a read find what had been put there for its token? It counts
+# Beside the five, `case[1].identity()` asks another question: did a read find what had been put there for its token? It counts
 # by buffer; `identity(loc=14)` tells one loc's story. Lab 06 is about what it sees and a type cannot.
 #
 # Four ways to look, and each case falls to another one: **halve the steps**, **compare the ranks** of one operation, ask
@@ -425,7 +428,7 @@ case[1].layers()
 case[1].lse()
 
 # %%
-case[1].typed()
+# case[1].typed()  # yours to ask: take away the first #, once you expect something
 
 # %%
 case[1].trace()
@@ -434,7 +437,7 @@ case[1].trace()
 # Where would you look first? Go on as you like; add cells for the others.
 
 # %%
-case[2].strict()
+# case[2].strict()  # yours to ask: take away the first #, once you expect something
 
 # %%
 case[2].layers()
@@ -449,8 +452,8 @@ case[3].layers()
 # Name the first wrong operation of each: the `buffer` that it used, its name (`op`), the `rank`, the `loc` of the token that
 # its first wrong index was for, the `row` it used for it (the index as it was), and how many rows or slots that buffer has.
 #
-# It counts from your first hand-in. That tells how many of the six names of a case are right, and not which. Every later
-# answer to the case is told what is wrong with one of them, and the part can be passed at any time.
+# You will be told how many names of each case were right at your first hand-in, and not which; points do not depend on it. Once
+# you change a case's names, you are told what is wrong with one of them, and the part can be passed at any time.
 
 
 # %% part="5d" role="answer"
@@ -514,10 +517,12 @@ investigate.incident()
 
 # %% [markdown]
 # Write its record. Some figures stand in the run above, most are for you to decide: which number of several is asked for,
-# what follows from D, P and C, which patches such a run must have had, and whether one more would have been enough. Hold it
-# against your table of 5c. Words count in any of the forms that this lab uses: `silent` or `silent corruption`, `0/3` or
-# `0 of 3`, `bf16` or `bfloat16`, `write` or `ckv_write`. The versions you ask for yourself, `dcplab.__version__` and
-# `torch.__version__`. What stands behind a `#` says what is asked for.
+# what follows from D, P and C, which patches such a run must have had, and whether one more would have been enough. The five
+# are, in the order of #36989: `index_k_size`, `ckv_write`, `read`, `extend`, `assert`. 5c's table says what a server without
+# one of them does: hold your run against it. An index is *wrong* if it is of the wrong space or beyond its buffer; the first
+# such operation is asked for, whichever of the two it was. Words count in any of the forms that this lab uses: `silent` or
+# `silent corruption`, `0/3` or `0 of 3`, `bf16` or `bfloat16`, `write` or `ckv_write`. The versions you ask for yourself,
+# `dcplab.__version__` and `torch.__version__`. What stands behind a `#` says what is asked for.
 
 
 # %% part="5e" role="answer"
@@ -556,7 +561,7 @@ index_k_needed:                   # slots it needs for every legal loc
 index_k_highest:                  # the largest index on any index-K, which is read in whole pages
 
 ## First abnormal operation, and what it did
-first_wrong_step:                 # step of the first operation with a wrong index
+first_wrong_step:                 # step of the first operation with an index of the wrong space or beyond its buffer
 first_wrong_rank:                 # its rank
 first_wrong_op:                   # its name
 first_wrong_buffer:               # the buffer it used
@@ -579,8 +584,8 @@ fresh:                            # right answers of those the fresh server gave
 long:                             # the same of the long requests
 again:                            # the same of the questions asked again
 first_wrong_answer:               # the first wrong answer, word for word
-fixed_long:                       # the same of the long requests
-fixed_again:                      # the same of the questions asked again
+fixed_long:                       # the same of the long requests, with every patch
+fixed_again:                      # the same of the questions asked again, with every patch
 """
     ### BEGIN SOLUTION
     seed = 36886

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dcplab import checking, ended, front_end, mode, prediction, settings
+from dcplab import checking, ended, front_end, mode, paths, prediction, settings
 from dcplab import progress as progress_file
 from dcplab import recall as recalled
 from dcplab.course import catalog
@@ -69,6 +69,7 @@ def start(lab: str) -> Shown:
         f"Mode: {here.label}. {here.reason}\n{versions}\n"
         f"So far: {done:g} of {opened.points:g} points. "
         + (f"Next: part {n.id}, {_ended(n.title)}" if (n := _next(opened)) else "All done.")
+        + _of_another_checkout(_open_notebook(opened))
     )
 
 
@@ -286,6 +287,18 @@ def _open_notebook(lab: catalog.Lab) -> Path:
     return named if named.is_file() else Path.cwd() / named.name
 
 
+def _of_another_checkout(notebook: Path) -> str:
+    """Warn that the notebook lies in another checkout than the course that this kernel runs, which judges and counts."""
+    here = notebook.resolve()
+    home = next((p for p in here.parents if (p / "course").is_file() and (p / "labs").is_dir()), None)
+    if _shell() is None or home in (None, paths.root().resolve()) or here.is_relative_to(paths.labs().resolve()):
+        return ""
+    return (
+        f"\nThis notebook lies in {home}, and the course that runs here is that of {paths.root()}: it judges your answers, and "
+        f"your progress goes to {paths.state_dir()}. To work in the notebook's own course, start it there with ./course lab."
+    )
+
+
 def _of_other_cases(result: CheckResult) -> str:
     """Warn that the answer is about another learner's cases. `grade` shows the instructor the same."""
     if result.case_seed is None or settings.graded_by_nbgrader() or settings.own_seed() is not None:  # then it is held
@@ -299,10 +312,13 @@ def _of_other_cases(result: CheckResult) -> str:
 
 
 def _of_first_hand_ins(lab: catalog.Lab, result: CheckResult) -> str:
-    """Say how much of a part that passed was right at the first hand-in of each of its cases."""
-    if result.outcome != "passed" or not result.handed:
+    """Say how much was right at the first hand-in of each case, and of all of them once the part has passed."""
+    if not result.handed:
         return ""
     first = progress_file.hand_ins(lab.name, result.part)
+    if result.outcome != "passed":
+        each = (f"case {case}: {entry.get('right', 0)} of {entry.get('of', 0)}" for case, entry in sorted(first.items()))
+        return f"Right at the first hand-in: {', '.join(each)}."
     right, of = (sum(entry.get(name, 0) for entry in first.values()) for name in ("right", "of"))
     return f"At the first hand-in {right} of {of} were right."
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -45,6 +46,19 @@ def test_start_says_mode_and_progress(small):
     said = repr(lab.start("91"))
     assert "Lab 91: A small lab. 6 parts, about 6 minutes." in said and "CPU (Triton interpreter)" in said
     assert "0 of 100 points. Next: part 91a" in said
+
+
+def test_start_warns_in_a_notebook_of_another_checkout(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(lab, "_shell", lambda: SimpleNamespace(events=None))
+    other = tmp_path / "their course"
+    for home, warns in ((other, True), (paths.root(), False), (tmp_path / "no course", False)):
+        if home == other:
+            (home / "labs").mkdir(parents=True)
+            (home / "course").write_text("")
+        monkeypatch.setattr(lab, "_open_notebook", lambda of, home=home: home / "labs" / of.name / f"{of.name}.ipynb")
+        said = repr(lab.start("91"))
+        assert (f"This notebook lies in {other}, and the course that runs here is that of {paths.root()}" in said) == warns
+        assert (f"progress goes to {paths.state_dir()}" in said) == warns
 
 
 def test_check_reads_the_file_and_notes_progress(notebook):

@@ -122,12 +122,49 @@ def test_every_kind_of_server_is_drawn():
     [
         ("index_k_size, ckv_write, read, extend, assert", "those are missing"),
         ("write", "a patch is named whose defect shows in this run."),
-        ("all", "is not what the run shows."),
+        ("all", "does not follow from what the run shows."),
+        ("assert", "nothing tells of its patch."),
     ],
 )
 def test_wrong_patches_are_told_apart(run, written, says):
     findings = [f for f in investigate.verify(records.figures(run) | {"patches": written}, run) if f.key == "patches"]
     assert says in diagnose_by_rule.figure_of_the_mistake(findings, records.figures(run))
+
+
+@pytest.mark.parametrize(
+    "written, says",
+    [
+        ("ckv_write, read, extend", "one is left out whose defect raises an alarm above the watermark."),
+        ("read, extend, assert", "a patch is left out whose defect does not show in this run."),
+        ("none", "a patch is left out whose defect does not show in this run."),
+        ("ckv_write, read, extend, assert, index_k_size", "a patch is named whose defect shows in this run."),
+    ],
+)
+def test_a_patch_that_is_left_out_is_told_apart(written, says):
+    run = investigate.incident(2)  # has all but index_k_size
+    figures = records.figures(run)
+    findings = [f for f in investigate.verify(figures | {"patches": written}, run) if f.key == "patches"]
+    assert diagnose_by_rule.figure_of_the_mistake(findings, figures) == f"patches: {says}"
+
+
+def test_none_is_what_one_line_of_the_run_says_and_not_what_is_asked_for():
+    run = investigate.incident(2)
+    figures = records.figures(run)
+    assert "index of the wrong space:\n  none" in str(run), "its first wrong index is one beyond its buffer"
+    for key in (k for k in figures if k.startswith(("first_wrong_s", "first_wrong_o", "first_wrong_i", "first_outside"))):
+        (found,) = [f for f in investigate.verify(figures | {key: "none"}, run) if f.key == key]
+        says = diagnose_by_rule.figure_of_the_mistake([found], figures)
+        assert says.startswith(f"{key}: an index ") and "is not what" not in says
+
+
+def test_a_part_of_the_bytes_is_told_by_its_buffers():
+    run = investigate.incident(2)
+    figures, writes = records.figures(run), run.writes_outside
+    each = {places * size for places, size in writes.values()}
+    assert len(writes) == 3 and len(each) == 1, "index-K of three layers"
+    (found,) = [f for f in investigate.verify(figures | {"bytes_outside": each.pop()}, run) if f.key == "bytes_outside"]
+    said = diagnose_by_rule.figure_of_the_mistake([found], figures, writes)
+    assert said == "bytes_outside: that is one buffer; others were left as well."
 
 
 def test_the_incident_is_told_with_what_a_record_asks_for(run):

@@ -152,11 +152,23 @@ def incident_record():
 def incident_record():
     return record_with(first_wrong_buffer="ckv.2")
 
-# %% 5e one-rank
-# says: bytes_outside: that is one rank; all of them wrote.
-# asks: How many ranks wrote the same?
+# %% 5e one-layer
+# says: bytes_outside: that is one layer; others were left as well.
+# asks: In how many layers were bytes meant to lie outside?
 def incident_record():
     return record_with(bytes_outside=946764)
+
+# %% 5e one-buffer
+# says: bytes_outside: that is one buffer; others were left as well.
+# asks: How many buffers does the run list?
+def incident_record():
+    return record_with(bytes_outside=838656)
+
+# %% 5e one-kind
+# says: bytes_outside: that is one kind of buffer; others were left as well.
+# asks: Which kinds of buffers does the run list?
+def incident_record():
+    return record_with(bytes_outside=324324)
 
 # %% 5e places
 # says: bytes_outside: that counts places; each place has its bytes.
@@ -182,14 +194,38 @@ def incident_record():
 def incident_record():
     return record_with(patches="size")
 
+# %% 5e assert-for-granted
+# says: patches: without extend the assert cannot fire: nothing tells of its patch.
+# asks: Which patch makes the table that the assert checks?
+def incident_record():
+    return record_with(patches="assert")
+
+# %% 5e none-of-the-wrong-space
+# says: first_wrong_step: an index beyond its buffer is wrong too; the run has one.
+# asks: Which two ways are there for an index to be wrong?
+def incident_record():
+    return record_with(first_wrong_step="none")
+
+# %% 5e none-outside
+# says: first_outside_op: an index left its buffer; the run says where.
+# asks: Which operation does the run name?
+def incident_record():
+    return record_with(first_outside_op="none")
+
+# %% 5e no-patch-for-the-first
+# says: patch_for_first: an operation was wrong first; which patch is about it?
+# asks: Which operation was wrong first?
+def incident_record():
+    return record_with(patch_for_first="none")
+
 # %% 5e size-for-the-first
-# says: patch_for_first is not what the run shows.
+# says: patch_for_first does not follow from what the run shows.
 # asks: Which operation was wrong first, and which patch is about it?
 def incident_record():
     return record_with(patch_for_first="index_k_size")
 
 # %% 5e one-is-enough
-# says: patch_enough is not what the run shows.
+# says: patch_enough: which of the five would still be missing then?
 # asks: What did 5c say of a server with the write patch alone?
 def incident_record():
     return record_with(patch_enough="yes")

@@ -26,13 +26,13 @@ def written(entry, heading):
 
 
 def _held(case: Case, got: Any):
-    """What the checker finds under a case's heading, and the run's own figures."""
+    """What the checker finds under a case's heading, the run's own figures, and its writes outside by buffer."""
     from dcplab.investigate import diagnose_by_rule, incidents, records
 
     earlier = records.is_earlier(got["text"])
     run = incidents.replay(got["seed"], unpatched=True) if earlier else incidents.replay(got["seed"])
     keys = [key for key in diagnose_by_rule.figures_under(case.args[0]) if not (earlier and key in records.NEW)]
-    return [f for f in records.verify(got["text"], run) if f.key in keys], records.figures(run)
+    return [f for f in records.verify(got["text"], run) if f.key in keys], records.figures(run), run.writes_outside
 
 
 def _misrecorded(case: Case, got: Any) -> str | None:
@@ -49,7 +49,7 @@ def _record_table(case: Case, got: Any) -> Table:
     header = ("figure", "your record", "")
     if not isinstance(got["text"], str):
         return Table(header, ())
-    found, _ = _held(case, got)
+    found, *_ = _held(case, got)
     rows = tuple((f.key, f.written or "nothing", "right" if diagnose_by_rule.as_elsewhere(f) else f.outcome) for f in found)
     return Table(header, rows, f"The run of seed {got['seed']}.")
 
@@ -60,7 +60,7 @@ def _cells(tried: Sequence[DrawnCase]) -> Groups:
 
     groups = []
     for one in sorted(tried, key=lambda t: t.case.size):
-        found, _ = _held(one.case, one.got)
+        found, *_ = _held(one.case, one.got)
         wrong = [f.key for f in found if f.outcome != "right" and not diagnose_by_rule.as_elsewhere(f)]
         groups.append(grid_cells.entries(one.case.args[0].partition(",")[0], {f.key: f.written or None for f in found}, wrong))
     return tuple(groups)

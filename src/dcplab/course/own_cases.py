@@ -83,7 +83,7 @@ def _counted(made: Part, hand_in: Callable[[Case, Any], HandIn | None], earlier:
         now = hand_in(case, got) if wrong else None
         if now is None or _is_another(now, earlier):
             return wrong
-        told = f"{now.right} of {now.of} names are right; a first hand-in is not told which."
+        told = f"{now.right} of {now.of} names are right. Change one to be told what is wrong."
         return f"{case.label[:1].upper()}{case.label[1:]}: {told}"
 
     return replace(made, compare=compare, hand_in=hand_in)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from dcplab.engine.configurator import ServerConfig, needed
 from dcplab.engine.defects import PATCHES
@@ -17,6 +18,7 @@ from dcplab.investigate.records import FIELDS, CheckedFigure, Value, plain
 
 NAMES = ("buffer", "op", "rank", "loc", "row", "rows_available")
 WRITERS = {"write_ckv", "write_index_k", "load_cpu_copy"}
+_NO_WRITES: Mapping[str, tuple[int, int]] = MappingProxyType({})
 MACHINE = {"dcplab": r"\d+\.\d+.*", "torch": r"\d+\.\d+.*"}  # figures that depend on the machine where the record was made
 
 
@@ -118,15 +120,17 @@ def as_elsewhere(finding: CheckedFigure) -> bool:
     return finding.outcome == "wrong" and pattern is not None and re.fullmatch(pattern, finding.written) is not None
 
 
-def figure_of_the_mistake(findings: Sequence[CheckedFigure], figures: Mapping[str, Value]) -> str | None:
-    """Return one sentence on the first of these findings that is not right, or None."""
+def figure_of_the_mistake(
+    findings: Sequence[CheckedFigure], figures: Mapping[str, Value], writes: Mapping[str, tuple[int, int]] = _NO_WRITES
+) -> str | None:
+    """Return one sentence on the first of these findings that is not right, or None. ``writes``: `Incident.writes_outside`."""
     bad = next((f for f in findings if f.outcome != "right" and not as_elsewhere(f)), None)
     if bad is None:
         return None
     if bad.outcome != "wrong":
         return bad.sentence
-    says = _misread(bad, figures)
-    return f"{bad.key}: {says}" if says else f"{bad.key} is not what the run shows."
+    says = _part_of_the_bytes(bad, writes) or _misread(bad, figures)
+    return f"{bad.key}: {says}" if says else f"{bad.key} {bad.refuted}."
 
 
 PLAIN = 20  # a number that is larger stands for one figure, hardly for another by chance
@@ -158,11 +162,21 @@ _TAKEN_FOR = {
 }  # fmt: skip
 
 
+_SPACE_OR_BUFFER = "an index beyond its buffer is wrong too; the run has one."
+_NOT_NONE = {f"first_wrong_{name}": _SPACE_OR_BUFFER for name in ("step", "rank", "op", "buffer", "index")} | {
+    f"first_outside_{name}": "an index left its buffer; the run says where." for name in ("step", "op", "buffer", "index")
+} | {"patch_for_first": "an operation was wrong first; which patch is about it?"}  # fmt: skip
+
+
 def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None:
     written = plain(finding.written)
     for other, says in _TAKEN_FOR.get(finding.key, ()):
         if written == plain(str(figures[other])) != plain(str(figures[finding.key])):
             return says
+    if written in ("none", "-") and finding.key in _NOT_NONE:
+        return _NOT_NONE[finding.key]
+    if finding.key == "patch_enough":
+        return "which of the five would still be missing then?" if written in ("yes", "no") else "it is yes or no."
     if finding.key == "bytes_outside" and written.isdigit():
         right, mine, ranks = int(figures["bytes_outside"]), int(written), int(figures["dcp_size"])
         if mine * ranks == right:
@@ -178,6 +192,22 @@ def _misread(finding: CheckedFigure, figures: Mapping[str, Value]) -> str | None
     return _miscounted(finding.key, int(written), figures) if written.isdigit() else None
 
 
+def _part_of_the_bytes(finding: CheckedFigure, writes: Mapping[str, tuple[int, int]]) -> str | None:
+    """Say of which buffers alone an answer has the bytes: of one, of one layer, or of one kind in every layer."""
+    written = plain(finding.written)
+    if finding.key != "bytes_outside" or not written.isdigit():
+        return None
+    of = {buffer: places * each for buffer, (places, each) in writes.items()}
+    for part, says in ((lambda b: b, "one buffer"), (lambda b: b.partition(".")[2], "one layer"),
+                       (lambda b: b.partition(".")[0], "one kind of buffer")):  # fmt: skip
+        sums: dict[str, int] = {}
+        for buffer, number in of.items():
+            sums[part(buffer)] = sums.get(part(buffer), 0) + number
+        if len(sums) > 1 and int(written) in sums.values():
+            return f"that is {says}; others were left as well."
+    return None
+
+
 def _in_place_of(written: str, right: str) -> str | None:
     """Say which patches an answer names in place of those in force."""
     mine, due = ({name for name in plain(text).split(",") if name != "none"} for text in (written, right))
@@ -185,7 +215,15 @@ def _in_place_of(written: str, right: str) -> str | None:
         return "those are missing; this line is for the patches that are in force."
     if mine == due:
         return "those are they, in another order than #36989's."
-    return "a patch is named whose defect shows in this run." if mine - due and mine <= set(PATCHES) else None
+    if not mine <= set(PATCHES):
+        return None
+    if mine - due == {"assert"} and "extend" not in mine:
+        return "without extend the assert cannot fire: nothing tells of its patch."
+    if mine - due:
+        return "a patch is named whose defect shows in this run."
+    if due - mine == {"assert"}:
+        return "one is left out whose defect raises an alarm above the watermark."
+    return "a patch is left out whose defect does not show in this run."
 
 
 def _miscounted(key: str, mine: int, figures: Mapping[str, Value]) -> str | None:

@@ -43,10 +43,15 @@ class CheckedFigure:
     said = formerly("written")
 
     @property
+    def refuted(self) -> str:
+        """Say that the figure is wrong, whether the run shows it or it has to be inferred."""
+        return "does not follow from what the run shows" if self.key in INFERRED else "is not what the run shows"
+
+    @property
     def sentence(self) -> str:
         return {
             "right": f"{self.key}: {self.written}",
-            "wrong": f"{self.key}: {self.written!r} is not what the run shows. What is asked for: {self.what}.",
+            "wrong": f"{self.key}: {self.written!r} {self.refuted}. What is asked for: {self.what}.",
             "missing": f"{self.key} is not filled in. What is asked for: {self.what}.",
             "unknown": f"{self.key} is no figure of this record; investigate.template() has them all.",
         }[self.outcome]
@@ -125,7 +130,12 @@ FIELDS = (
         "the largest index on any index-K, which is read in whole pages",
         lambda r: _buffer(r, "index_k").highest,
     ),
-    Field(FIRST, "first_wrong_step", "step of the first operation with a wrong index", _of(_first, "step")),
+    Field(
+        FIRST,
+        "first_wrong_step",
+        "step of the first operation with an index of the wrong space or beyond its buffer",
+        _of(_first, "step"),
+    ),
     Field(FIRST, "first_wrong_rank", "its rank", _of(_first, "rank")),
     Field(FIRST, "first_wrong_op", "its name", _of(_first, "op")),
     Field(FIRST, "first_wrong_buffer", "the buffer it used", _of(_first, "buffer")),
@@ -149,10 +159,11 @@ FIELDS = (
     Field(RESULT, "long", "the same of the long requests", _counts("long")),
     Field(RESULT, "again", "the same of the questions asked again", _counts("again")),
     Field(RESULT, "first_wrong_answer", "the first wrong answer, word for word", _first_wrong_answer),
-    Field(RESULT, "fixed_long", "the same of the long requests", _counts("long", True)),
-    Field(RESULT, "fixed_again", "the same of the questions asked again", _counts("again", True)),
+    Field(RESULT, "fixed_long", "the same of the long requests, with every patch", _counts("long", True)),
+    Field(RESULT, "fixed_again", "the same of the questions asked again, with every patch", _counts("again", True)),
 )
 BY_KEY = {f.key: f for f in FIELDS}
+INFERRED = frozenset(("largest_legal_loc", "smallest_loc", "bytes_outside", "patches", "patch_for_first", "patch_enough"))
 
 
 MENDED_BY = {"write_ckv": "ckv_write", "write_index_k": "index_k_size"}  # first wrong operation -> its patch
