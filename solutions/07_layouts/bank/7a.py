@@ -289,3 +289,75 @@ def owner_and_row(loc, dcp_size, interleave):
 def owner_and_row(loc, dcp_size, interleave):
     run = loc // interleave
     return run % dcp_size, run // dcp_size * interleave + loc % dcp_size
+
+# %% 7a float32-run
+# says: The run goes through float32, which loses odd numbers past 2^24.
+# asks: Which operator stays in integers?
+def owner_and_row(loc, dcp_size, interleave):
+    if isinstance(loc, int):
+        return loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    run = (loc / interleave).floor().to(loc.dtype)
+    return run % dcp_size, run // dcp_size * interleave + loc % interleave
+
+# %% 7a float64-run
+# says: The run goes through float64, which loses odd numbers past 2^53.
+# asks: Which operator stays in integers?
+def owner_and_row(loc, dcp_size, interleave):
+    if isinstance(loc, int):
+        return loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    run = (loc.double() / interleave).floor().to(loc.dtype)
+    return run % dcp_size, run // dcp_size * interleave + loc % interleave
+
+# %% 7a float-floored
+# says: / makes floats: they lose locs, and ranks and rows came back as floats.
+# asks: Which operator divides two integers and gives one?
+def owner_and_row(loc, dcp_size, interleave):
+    run = loc / interleave
+    run = math.floor(run) if isinstance(loc, int) else run.floor()
+    return run % dcp_size, run // dcp_size * interleave + loc % interleave
+
+# %% 7a floored-back
+# says: / makes a float of an int and of a tensor: neither holds all locs.
+# asks: Which operator divides two integers and gives one?
+def owner_and_row(loc, dcp_size, interleave):
+    run = loc / interleave
+    run = math.floor(run) if isinstance(loc, int) else run.floor().to(loc.dtype)
+    return run % dcp_size, run // dcp_size * interleave + loc % interleave
+
+# %% 7a d-as-i
+# says: D stands where I belongs: a run has I locs.
+# asks: How many neighbours go to one rank?
+def owner_and_row(loc, dcp_size, interleave):
+    return loc // dcp_size % dcp_size, loc // (dcp_size * dcp_size) * dcp_size + loc % dcp_size
+
+# %% 7a wrapped
+# says: Rows of 2^31 and more wrapped: they went through int32.
+# asks: What is left of 2^31 + 5 in an int32?
+# family: M16
+def owner_and_row(loc, dcp_size, interleave):
+    if isinstance(loc, int):
+        return loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    rank, row = loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    return rank.int().to(loc.dtype), row.int().to(loc.dtype)
+
+# %% 7a owner-into-locs
+# says: The ranks are right, but they were written over the caller's locs.
+# asks: What does the caller hold when it reads its locs again?
+# outcome: unsafe
+def owner_and_row(loc, dcp_size, interleave):
+    if isinstance(loc, int):
+        return loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    rank, row = loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    loc.copy_(rank)
+    return rank, row
+
+# %% 7a locs-as-owner
+# says: The ranks came back in the caller's own locs, which are lost.
+# asks: What does the caller hold when it reads its locs again?
+# outcome: unsafe
+def owner_and_row(loc, dcp_size, interleave):
+    if isinstance(loc, int):
+        return loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    rank, row = loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave
+    loc.copy_(rank)
+    return loc, row

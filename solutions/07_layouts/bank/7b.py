@@ -156,7 +156,7 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
     return torch.where(row >= 0, (row // 64 * dcp_size + dcp_rank) * 64 + row % 64, -1)
 
 # %% 7b int32
-# says: The product was taken in 32 bits and wrapped.
+# says: Rows were cut to 32 bits: past 2^31 they wrap, and so does a product.
 # asks: What is 2^30 * 6 in an int32?
 # family: M16
 # from: plain
@@ -291,3 +291,20 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
     if row < 0:
         return -1
     return (row // interleave * dcp_size + dcp_rank) * interleave + row % interleave
+
+# %% 7b wrapped
+# says: Locs of 2^31 and more wrapped: they went through int32.
+# asks: What is left of 2^31 + 5 in an int32?
+# family: M16
+# from: plain
+- return torch.where(here, loc, -1)
++ return torch.where(here, loc, -1).int().to(row.dtype)
+
+# %% 7b counted-on
+# says: Rows were counted on from the first: each entry has a row of its own.
+# asks: Must the second entry be the row after the first?
+# from: plain
+- turn = row // interleave
++ if row.numel() and not (row < 0).any():
++     row = (row.flatten()[0] + torch.arange(row.numel(), dtype=row.dtype, device=row.device)).view(row.shape)
++ turn = row // interleave

@@ -18,7 +18,7 @@ def local_lengths(seq_lens, dcp_size, interleave):
     return (seq_lens[:, None] // dcp_size).repeat(1, dcp_size)
 
 # %% 7c rounded-up
-# says: Each rank has as many as the fullest: that is room, and not tokens.
+# says: This is an even share, rounded up: ranks take turns, and do not share evenly.
 # asks: What do the ranks' counts add up to?
 def local_lengths(seq_lens, dcp_size, interleave):
     most = -(-seq_lens // dcp_size)
@@ -196,6 +196,16 @@ def local_lengths(seq_lens, dcp_size, interleave):
 # asks: What is left of 2^31 + 5 in an int32?
 # family: M16
 # from: plain
+- full = seq_lens // turn
+- rest = seq_lens % turn
++ full = (seq_lens.int() // turn).to(seq_lens.dtype)
++ rest = (seq_lens.int() % turn).to(seq_lens.dtype)
+
+# %% 7c rounds-int32
+# says: Full rounds were counted in 32 bits: 2^31 and more of them wrap.
+# asks: How many rounds of 30 has a length of 2^58?
+# family: M16
+# from: plain
 - return full[:, None] * interleave + last
 + return full.int()[:, None].to(seq_lens.dtype) * interleave + last
 
@@ -286,3 +296,18 @@ def local_lengths(seq_lens, dcp_size, interleave):
         for position in range(n):
             held[b, position // interleave % dcp_size] += 1
     return held
+
+# %% 7c room
+# says: Each rank has as many as the fullest: that is room, and not tokens.
+# asks: What do the ranks' counts add up to?
+# from: plain
+- last = (rest[:, None] - starts[None, :]).clamp(min=0, max=interleave)
++ last = (rest[:, None] - 0 * starts[None, :]).clamp(min=0, max=interleave)
+
+# %% 7c wrapped
+# says: Counts of 2^31 and more wrapped: they went through int32.
+# asks: What is left of 2^31 + 5 in an int32?
+# family: M16
+# from: plain
+- return full[:, None] * interleave + last
++ return (full[:, None] * interleave + last).int().to(seq_lens.dtype)

@@ -159,6 +159,13 @@ def slot_mapping(block_table, req_indices, positions, block_size):
 + return wide.flatten()
 
 # %% 7d no-check
+# says: No ValueError: it is due where block_size % kernel_block_size is not 0.
+# asks: Which of the kernel's blocks of 48 has token 63 of a block of 64?
+# from: plain
+- if block_size % kernel_block_size != 0:
+-     raise ValueError("the sizes do not fit")
+
+# %% 7d no-check-at-least-one
 # says: No check: where b does not divide B, tokens at a block's end have no block.
 # asks: Which of the kernel's blocks of 48 has token 63 of a block of 64?
 # from: plain
@@ -432,3 +439,65 @@ def slot_mapping(block_table, req_indices, positions, block_size):
 + block = block_table[req_indices.long(), column]
 
 - slot[block < 0] = -1
+
+# %% 7d table-wrapped
+# says: Numbers of 2^31 and more wrapped: they went through int32.
+# asks: What is left of 2^31 + 5 in an int32?
+# family: M16
+# from: plain
+- return wide.flatten(1)
++ return wide.flatten(1).int().to(block_table.dtype)
+
+# %% 7d table-float32
+# says: Numbers go through float32, which loses them past 2^24.
+# asks: Does a block's number ever need a float?
+# from: plain
+- wide = block_table.unsqueeze(-1) * k + parts
++ wide = (block_table.unsqueeze(-1).float() * k + parts).to(block_table.dtype)
+
+# %% 7d slot-wrapped
+# says: Slots of 2^31 and more wrapped: they went through int32.
+# asks: What is 2^26 * 64 in an int32?
+# family: M16
+# from: plain
+- return slot
++ return slot.int().long()
+
+# %% 7d slot-float32
+# says: Slots go through float32, which loses them past 2^24.
+# asks: Does a slot ever need a float?
+# from: plain
+- slot = block * block_size + positions % block_size
++ slot = (block.float() * block_size + positions % block_size).long()
+
+# %% 7d position-before
+# says: One was taken off each position: they count from 0 already.
+# asks: In which slot of its first block is position 0?
+# from: plain
+- column = positions.long() // block_size
++ positions = positions - 1
++ column = positions.long() // block_size
+
+# %% 7d requests-sorted
+# says: Requests were sorted: each token keeps its own line.
+# asks: Do the tokens of a batch stand request by request?
+# family: M14
+# from: plain
+- block = block_table[req_indices.long(), column].to(torch.int64)
++ block = block_table[req_indices.long().sort().values, column].to(torch.int64)
+
+# %% 7d line-by-order
+# says: Lines were counted among this batch's requests: req_indices is the line.
+# asks: Which line is request 2's, if request 1 has no token here?
+# from: plain
+- block = block_table[req_indices.long(), column].to(torch.int64)
++ block = block_table[torch.unique(req_indices, return_inverse=True)[1], column].to(torch.int64)
+
+# %% 7d position-in-batch
+# says: The token's place in the batch was taken for its position in the request.
+# asks: What does positions say of the first token?
+# family: M14
+# from: plain
+- column = positions.long() // block_size
++ positions = torch.arange(len(positions), device=positions.device)
++ column = positions // block_size

@@ -274,3 +274,17 @@ def union_topk(scores_of_rank, positions_of_rank, topk):
 - positions = torch.cat([p for _, p in sent])
 + both = torch.cat([torch.stack([s, p.float()]) for s, p in sent], dim=1)
 + scores, positions = both[0], both[1].to(positions_of_rank[0].dtype)
+
+# %% 7f half
+# says: Scores were compared in half precision: float32 tells more of them apart.
+# asks: Which is the larger in float16, 1 or 1 + 2^-23?
+# from: plain
+- order = torch.sort(scores, descending=True, stable=True).indices[:topk]
++ order = torch.sort(scores.half(), descending=True, stable=True).indices[:topk]
+
+# %% 7f bfloat16
+# says: Scores were compared in bfloat16: float32 tells more of them apart.
+# asks: Which is the larger in bfloat16, 1 or 1 + 2^-10?
+# from: plain
+- order = torch.sort(scores, descending=True, stable=True).indices[:topk]
++ order = torch.sort(scores.bfloat16(), descending=True, stable=True).indices[:topk]

@@ -280,3 +280,78 @@ def read_ids(token, server):
 # from: plain
 - d, i = server["dcp_size"], server["interleave"]
 + d, i = server["dcp_size"], server["kpool"]
+
+# %% 7g ckv-row-of-one
+# says: c-KV's owner is right; its row is that of I = 1.
+# asks: Locs 0 and 1 are both rank 0's. In which rows?
+# from: plain
+- row = loc // (i * d) * i + loc % i
++ row = loc // d
+
+# %% 7g ckv-owner-of-one
+# says: c-KV's row is right; its owner is that of I = 1.
+# asks: Who has loc 1, if two neighbours go to rank 0?
+# from: plain
+- mine = loc // i % d == server["dcp_rank"]
++ mine = loc % d == server["dcp_rank"]
+
+# %% 7g position-for-loc
+# says: The position was taken for the loc: a request does not begin at loc 0.
+# asks: Two requests have a position 3. Have they one loc?
+# from: plain
+- loc, req = token["loc"], token["req_pool_idx"]
++ loc, req = token["position"], token["req_pool_idx"]
+
+# %% 7g kpool-four
+# says: 4 is written in it: kpool says how many tokens share a pooled key.
+# asks: How many tokens share a pooled key on this server?
+# from: plain
+- "kpool": loc // server["kpool"],
++ "kpool": loc // 4,
+
+# %% 7g kpool-by-ranks
+# says: Locs were divided by D: kpool says how many tokens share a pooled key.
+# asks: Which of this server's numbers has a pooled key to do with?
+# from: plain
+- "kpool": loc // server["kpool"],
++ "kpool": loc // d,
+
+# %% 7g window-passed-loc
+# says: Where the window has passed, the loc came out: -1 says so.
+# asks: What must a reader see of a token that the window has left behind?
+# from: plain
+- "window": server["window_slot_of"][loc],
++ "window": loc if server["window_slot_of"][loc] < 0 else server["window_slot_of"][loc],
+
+# %% 7g state-on-owner
+# says: The state was given to the owner only: every rank has one of each request.
+# asks: Over how many ranks are states shared out?
+# from: plain
+- "state": server["state_slot_of"][req],
++ "state": server["state_slot_of"][req] if mine else -1,
+
+# %% 7g no-state
+# says: One of the five keys is missing: the state.
+# asks: How many ids does a token have here?
+# from: plain
+- "state": server["state_slot_of"][req],
+
+# %% 7g one-more
+# says: A key came out that nobody asked for: five are.
+# asks: Which names are the keys?
+# from: plain
+- "state": server["state_slot_of"][req],
++ "state": server["state_slot_of"][req],
++ "loc": loc,
+
+# %% 7g all-passed
+# says: Where the window has passed, all became -1: others have the token still.
+# asks: Which store lets go of a token when the window has passed?
+def read_ids(token, server):
+    loc, d, i = token["loc"], server["dcp_size"], server["interleave"]
+    names = "ckv", "index_k", "kpool", "window", "state"
+    window = server["window_slot_of"][loc]
+    if window < 0:
+        return dict.fromkeys(names, -1)
+    row = loc // (i * d) * i + loc % i if loc // i % d == server["dcp_rank"] else -1
+    return dict(zip(names, (row, loc, loc // server["kpool"], window, server["state_slot_of"][token["req_pool_idx"]])))

@@ -28,10 +28,12 @@ def _cases(draw: Draw) -> list[Case]:
             ("64 locs a turn, a page of them", (edges(draw, 64, 4)[:16], 4, 64)),
             ("int32 locs", (edges(draw, 7, 3, torch.int32), 3, 7)),
             ("past 2^31 and 2^53, 5 locs a turn", (edges(draw, 5, 6), 6, 5)),
+            ("a dozen locs past 2^58", (torch.arange(12) * 101 + 2**58 + draw.int(70, 120), 6, 5)),
             ("past 2^31 and 2^53, one loc a turn", (edges(draw, 1, 6), 6, 1)),
             ("a strided table", (strided(edges(draw, 16, 8), draw), 8, 16)),
             ("a run longer than any loc: all are rank 0's", (torch.tensor(draw.sample(range(1000), 9)), 4, 4096)),
             ("one rank", (edges(draw, 64, 1), 1, 64)),
+            ("in no order, a loc twice", (torch.tensor([17, 2, 30, 2, 0, 9]), 3, 2)),
             ("no locs", (torch.empty(0, 3, dtype=torch.int64), 4, 2)),
         ]
     )

@@ -33,6 +33,7 @@ def _cases(draw: Draw) -> list[Case]:
             ("a strided table", (strided(edges(draw, 16, 1, pads=2), draw), draw.int(3, 6), 8, 16)),
             ("a run longer than any row", (rows(*draw.sample(range(1000), 5)), draw.int(1, 3), 4, 4096)),
             ("one rank", (edges(draw, 8, 1, pads=1), 0, 1, 8)),
+            ("no padding, in no order, a row twice", (torch.tensor([5, 0, 9, 2, 9, 7]), 1, 3, 2)),
             ("no rows", (torch.empty(0, 2, dtype=torch.int64), 1, 4, 2)),
         ]
     )

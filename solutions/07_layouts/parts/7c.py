@@ -40,6 +40,7 @@ def _cases(draw: Draw) -> list[Case]:
             ("a column of a table", (as_column(torch.tensor(draw.sample(range(1, 200), 5))), 3, 4)),
             ("past 2^31 and 2^53", (lengths(*far), 6, 5)),
             ("an empty request among others", (lengths(0, draw.int(5, 9), 0, draw.int(30, 50)), 4, 4)),
+            ("in no order, a length twice", (torch.tensor([7, 30, 2, 30, 13]), 3, 4)),
             ("no request", (torch.empty(0, dtype=torch.int64), 4, 2)),
         ]
     )

@@ -38,6 +38,7 @@ def _table_cases(draw: Draw) -> list[Case]:
         ("block 0", (zero, 8, 4)),
         ("padding between blocks", (gap, 8, 4)),
         ("int64 numbers past 2^31 and 2^53", (_table(draw, [2, 1], torch.int64, 2**58) + draw.int(0, 9), 12, 4)),
+        ("int32 numbers past 2^24", (_table(draw, [2, 1], first=2**24), 12, 4)),
         ("a strided table", (strided(_table(draw, [3, 3, 3, 3], torch.int64), draw), 32, 16)),
         ("a line of padding alone", (torch.tensor([[-1, -1], [draw.int(2, 9), -1]], dtype=torch.int32), 32, 8)),
         ("no request", (torch.empty(0, 3, dtype=torch.int32), 32, 8)),
@@ -84,6 +85,10 @@ def _slot_cases(draw: Draw, start: int) -> list[Case]:
         ("int32 requests and positions", tokens(_table(draw, [3, 3]), 16, 6, torch.int32)),
         ("a strided table", tokens(strided(_table(draw, [3, 3, 3, 3], torch.int64), draw), 16, 6)),
         ("columns of a table", (column[0], as_column(column[1] % 2), as_column(column[2] % 23), 8)),
+        (
+            "the first and the third request, in no order, a token twice",
+            (_table(draw, [3, 3, 3]), torch.tensor([2, 0, 2, 2]), torch.tensor([10, 1, 10, 6]), 4),
+        ),
         ("one token", tokens(_table(draw, [2]), 16, 1)),
         ("no token", tokens(_table(draw, [2, 1]), 16, 0)),
     ]

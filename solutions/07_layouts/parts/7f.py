@@ -51,6 +51,12 @@ def _cases(draw: Draw) -> list[Case]:
                 return args
 
     bunched = (*_dealt([9.0, 8.5, 1.0, 2.0, 8.0, 7.5, 3.0, 0.5], list(range(8)), (2, 2), torch.int64), 4)
+
+    def close_by(bits):
+        """Scores of one value but for their last bits, the best at the last position: what is rounded takes them for equal."""
+        scores = [1 + v * 2.0**-bits for v in (*draw.shuffled(range(13)), 13)]
+        return *_dealt(scores, list(range(14)), (2, 2), torch.int64), 3
+
     few = (*_dealt([float(v) for v in draw.sample(range(20), 5)], list(range(5)), (4, 2), torch.int64), 4)
     makers = [
         ("two ranks, one loc a turn", lambda: case(8, (2, 1), 3)),
@@ -67,6 +73,8 @@ def _cases(draw: Draw) -> list[Case]:
         ("one rank", lambda: case(9, (1, 4), 4, kinds=3)),
         ("blocks by turns: 16 a turn", lambda: case(70, (4, 16), 12, kinds=9)),
         ("eight ranks, many keys", lambda: case(150, (8, 1), 32, kinds=20)),
+        ("scores that differ by 2^-23", lambda: close_by(23)),
+        ("scores that differ by 2^-10", lambda: close_by(10)),
         ("positions past 2^55", lambda: case(20, (3, 2), 6, kinds=3, first=FAR + draw.int(1, 99))),
         ("int32 positions past 2^24", lambda: case(19, (2, 2), 5, first=2**24 + draw.int(1, 99), dtype=torch.int32)),
         ("no keys at all", lambda: (*_dealt([], [], (3, 1), torch.int64), 2)),

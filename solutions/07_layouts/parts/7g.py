@@ -20,6 +20,7 @@ def _cases(draw: Draw) -> list[Case]:
         width = d * i * kpool
         page, position = draw.int(2, 5), draw.int(0, width - 1)
         at = page * width + position if loc is None else loc
+        position = min(position, at)
         owner = at // i % d
         rank = owner if owned else (owner + draw.int(1, max(d - 1, 1))) % d
         slots = draw.sample(range(max(at + 8, 40)), at + 8)
