@@ -126,6 +126,12 @@ def test_five_ids_of_a_token_and_only_one_asks_the_rank():
         assert every[0]["state"] == server["state_slot_of"][token["req_pool_idx"]]
 
 
+def test_the_entries_of_a_pair_have_the_names_of_the_function_that_gave_it():
+    key, cases = LAB.key("7f"), LAB.part("7f").cases(Draw(1))
+    named = {case.call: key.result_names(case) for case in cases}
+    assert named == {"exact_topk": ("positions", "sent"), "union_topk": ("positions_of_rank", "extra")}
+
+
 def test_a_prediction_s_answer_is_what_the_solutions_give():
     def said(part):
         return LAB.part(part).prediction.answer

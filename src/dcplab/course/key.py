@@ -65,9 +65,10 @@ class Key:
                 return [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         return []
 
-    @property
-    def result_names(self) -> tuple[str, ...]:
-        """Return what the docstring of the solution calls the entries of the tuple that comes back: "Returns (a, b)". Without
-        such a tuple there are none."""
-        found = re.search(r"Returns \(([^()]*)\)", self.solution.source)
+    def result_names(self, case: Case | Launch) -> tuple[str, ...]:
+        """Return what the docstring of the function that a case calls says of the tuple that comes back: "Returns (a, b)".
+        Without such a tuple there are none."""
+        called, source = getattr(case, "call", "") or self.part.entry, self.solution.source
+        own = [node for node in syntax.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == called]
+        found = re.search(r"Returns \(([^()]*)\)", (ast.get_docstring(own[0]) or "") if own else source)
         return tuple(name.strip() for name in re.sub(r"\[[^\]]*\]", "", found[1]).split(",")) if found else ()

@@ -102,8 +102,9 @@ def of_verdict(
 
 def of_case(judgement: Judgement, verdict: Verdict, names: Sequence[Sequence[str]]) -> str:
     """Return one sentence on one case of an answer. ``names``: the parameters of the function that each case calls."""
-    key = judgement.key
-    return of_verdict(verdict, judgement.trial, names[verdict.number], key.result_names, key.part.entries)
+    key, cases = judgement.key, judgement.drawn.cases
+    results = key.result_names(cases[verdict.number]) if verdict.number < len(cases) else ()
+    return of_verdict(verdict, judgement.trial, names[verdict.number], results, key.part.entries)
 
 
 def of_difference(
