@@ -133,7 +133,7 @@ def main() -> int:
         sys.exit("This bench times GPUs, and torch finds none here; --dry runs it small over gloo on a CPU.")
     sizes = DRY if args.dry else FULL
     world = int(os.environ["WORLD_SIZE"])
-    sizes = replace(sizes, ranks=tuple(sorted(d for d in {*sizes.ranks, world} if d % world == 0)))  # one rank a GPU at least
+    sizes = replace(sizes, ranks=tuple(sorted(d for d in {*sizes.ranks, *((world,) if world > 1 else ())} if d % world == 0)))
     if args.dry:
         torch.set_num_threads(1)
     with comm.make("gloo" if args.dry else "nccl", sizes.ranks[0]) as ranks:

@@ -85,7 +85,7 @@ def _noting(notes: Notes):
 
     class Noted(LayerStep):
         def count(self, selected, counts):
-            notes.selected.append((selected >= 0).sum(-1).to(torch.int32))
+            notes.selected.append((selected[0] >= 0).sum(-1).to(torch.int32))  # index-K is replicated: every rank chose this
             notes.counts.append(torch.stack([c.to(torch.int32) for c in counts]))
             super().count(selected, counts)
 
