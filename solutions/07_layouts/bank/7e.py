@@ -399,3 +399,81 @@ def relayout_kernel(dst_ptr, src_ptr, dst_first, src_first, n, dst_stride, src_s
 - there = b // DST_INTERLEAVE % DST_SIZE == DST_RANK
 - moves = inside & here & there
 + moves = inside & a // SRC_INTERLEAVE % SRC_SIZE == SRC_RANK & (b // DST_INTERLEAVE % DST_SIZE == DST_RANK)
+
+# %% 7e row-by-source
+# says: The target's row was counted by the source's D and I: each node has its own.
+# asks: Whose D and I say where the target keeps a loc?
+# outcome: unsafe
+# from: plain
+- to = b // (DST_INTERLEAVE * DST_SIZE) * DST_INTERLEAVE + b % DST_INTERLEAVE
++ to = b // (SRC_INTERLEAVE * SRC_SIZE) * SRC_INTERLEAVE + b % SRC_INTERLEAVE
+
+# %% 7e lab-01
+# says: This is lab 01's rule on both sides, owner and row: runs are interleave long.
+# asks: With two locs a turn, which rank has loc 1?
+# family: M5
+# from: plain
+- here = a // SRC_INTERLEAVE % SRC_SIZE == SRC_RANK
+- there = b // DST_INTERLEAVE % DST_SIZE == DST_RANK
++ here = a % SRC_SIZE == SRC_RANK
++ there = b % DST_SIZE == DST_RANK
+
+- of = a // (SRC_INTERLEAVE * SRC_SIZE) * SRC_INTERLEAVE + a % SRC_INTERLEAVE
+- to = b // (DST_INTERLEAVE * DST_SIZE) * DST_INTERLEAVE + b % DST_INTERLEAVE
++ of = a // SRC_SIZE
++ to = b // DST_SIZE
+
+# %% 7e store-for-all
+# says: The store is masked by i < n alone: rows of tokens that do not move are written.
+# asks: Which lanes does your store's mask let through?
+# from: plain
+- tl.store(dst_ptr + to[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
++ tl.store(dst_ptr + to[:, None] * dst_stride + col[None, :], x, mask=inside[:, None])
+
+# %% 7e row-narrow
+# says: Source rows were cut to 32 bits before the stride: past 2^31 elements they wrap.
+# asks: What is row 2^18 times 2^13 elements, in 32 bits?
+# family: M16
+# outcome: unsafe
+# from: plain
+- x = tl.load(src_ptr + of[:, None] * src_stride + col[None, :], mask=moves[:, None])
++ x = tl.load(src_ptr + of.to(tl.int32)[:, None] * src_stride + col[None, :], mask=moves[:, None])
+
+# %% 7e owner-by-token
+# says: The source's owner was taken from the token's number: it is the loc's.
+# asks: What is the source loc of token 0?
+# from: plain
+- here = a // SRC_INTERLEAVE % SRC_SIZE == SRC_RANK
++ here = i // SRC_INTERLEAVE % SRC_SIZE == SRC_RANK
+
+# %% 7e next-rows
+# says: Target rows were counted on from the first: other ranks have locs between.
+# asks: Which row has the first loc of the next round?
+# outcome: unsafe
+# from: plain
+- to = b // (DST_INTERLEAVE * DST_SIZE) * DST_INTERLEAVE + b % DST_INTERLEAVE
++ first = dst_first // (DST_INTERLEAVE * DST_SIZE) * DST_INTERLEAVE + dst_first % DST_INTERLEAVE
++ to = first + i
+
+# %% 7e half
+# says: Values went through float16: other dtypes hold values that it rounds.
+# asks: Which dtype has src?
+# from: plain
+- x = tl.load(src_ptr + of[:, None] * src_stride + col[None, :], mask=moves[:, None])
++ x = tl.load(src_ptr + of[:, None] * src_stride + col[None, :], mask=moves[:, None])
++ x = x.to(tl.float16)
+
+# %% 7e single
+# says: Values went through float32: a float64 pool holds values that it rounds.
+# asks: Which dtype has src?
+# from: plain
+- x = tl.load(src_ptr + of[:, None] * src_stride + col[None, :], mask=moves[:, None])
++ x = tl.load(src_ptr + of[:, None] * src_stride + col[None, :], mask=moves[:, None])
++ x = x.to(tl.float32)
+
+# %% 7e added
+# says: Values were added to what lay there: a row that moves is written over.
+# asks: What does the target's pool hold before this launch?
+# from: plain
+- tl.store(dst_ptr + to[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
++ tl.atomic_add(dst_ptr + to[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])

@@ -81,6 +81,8 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         rows = [_rows_of(first, n, node) for first, node in zip(piece, (source, target), strict=False)]
         rows = [range(0, part.stop) if width < 512 else part for part in rows]  # a small pool is here from row 0 on
         src = told_apart(draw, len(rows[0]), width, dtype)
+        if dtype == torch.float64:
+            src += 2.0**-40  # float32 rounds it away
         return _launch(label, size, piece, (source, target), src, rows, block, **more)
 
     def far(size, label, stride, dim=8):
@@ -125,6 +127,7 @@ def _kernel_cases(draw: Draw) -> list[Launch]:
         ),
         drawn("a server's row: 512 wide, 64 a turn", 14, (0, 1, 64), (5, 8, 64), 130, 512, 32, least=9, bases=(64, 300)),
         drawn("more tokens a program than elements a row", 15, (1, 3, 2), (2, 3, 4), 30, 2, 32),
+        drawn("float64 values that float32 does not hold", 17, (1, 3, 2), (0, 2, 2), 14, 4, 8, torch.float64, bases=(6, 4)),
         _launch("row 0 and loc 0", 16, (0, 0, 16), ((0, 1, 8), (0, 3, 2)), told_apart(draw, 16, 4), (range(16), range(6)), 32),
     ]  # fmt: skip
 
@@ -177,7 +180,7 @@ def _units(launch: Launch) -> dict[str, list[Unit]]:
 def _kernel_rows(case: Launch, got: Any, expected: Any) -> Table:
     c, (dst_stride, src_stride) = case.constexprs, case.args[5:]
     dim, firsts = c["DIM"], [buf.before // stride for buf, stride in zip(case.args[:2], case.args[5:], strict=True)]
-    src = case.buffers["src"].float().reshape(-1)
+    src = case.buffers["src"].double().reshape(-1)
     known = src.as_strided((-(-src.numel() // src_stride), dim), (src_stride, 1)).tolist()
     said = ("rank {} of {}, {} a turn".format(*node) for node in _nodes(case))
     caption = "Source: {}. Target: {}. {} tokens from source loc {} and target loc {} on.".format(
@@ -187,7 +190,7 @@ def _kernel_rows(case: Launch, got: Any, expected: Any) -> Table:
     mine, right = (value.get("dst") if isinstance(value, dict) else None for value in (got, expected))
     if mine is None or right is None or mine.shape != right.shape:
         return Table(header, (), caption)
-    mine, right = (t.float().reshape(-1).tolist() for t in (mine, right))
+    mine, right = (t.double().reshape(-1).tolist() for t in (mine, right))
 
     def words(row: list[float]) -> str:
         told = whose(row, known, "source row")
