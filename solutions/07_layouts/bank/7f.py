@@ -128,7 +128,7 @@ def union_topk(scores_of_rank, positions_of_rank, topk):
 # asks: What does the index mean that top-k of the gathered scores gives?
 # from: plain
 - return best_of(scores[order], positions[order], topk)[1], len(positions)
-+ return best_of(scores[order], torch.arange(len(order), dtype=positions.dtype), topk)[1], len(positions)
++ return best_of(scores[order], torch.arange(len(order), dtype=positions.dtype, device=positions.device), topk)[1], len(positions)
 
 # %% 7f no-second-choice
 # says: exact_topk gives all candidates: topk of them are to be chosen once more.
