@@ -115,7 +115,8 @@ def test_a_case_and_its_tools(book, shots):
     assert "[CPU, torch] Case 1, seed 4: D 3, P 5" in symptom
     assert "case 1:" not in symptom, "progress goes away when the run is over"
     trace = book.output(book.order[4])
-    assert "[CPU, torch] trace, accesses" in trace and "write_ckv" in trace
+    assert "[CPU, torch] trace, 1040 accesses" in trace and "write_ckv" in trace
+    assert "Where do you want to look?" in trace, "it lists nothing unasked"
     book.shot(shots / "case-trace.png")
     assert "The first step with a difference" in book.output(book.order[5])
     book.shot(shots / "case-layers.png")
