@@ -70,7 +70,7 @@ def use_pool(entry, size, page_size, index_buf_size, inner_default, later, local
         "index_buf_size, after it was set": look(pool, "index_buf_size"),
         "index_buf_size of the inner pool at the end": first.index_buf_size,
         "dcp_localized_writes of the inner pool at the end": first.dcp_localized_writes,
-        "inner pools built with this size": len(mine),
+        "inner pools built with this size": sum(with_[0] == size for with_ in built_with),  # by all that was done above
         "page_size that make_pool was given": its_page_size,
     }
 
