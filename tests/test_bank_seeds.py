@@ -36,7 +36,8 @@ def test_no_two_answers_of_the_bank_do_the_same(lab, part):
         pytest.skip(reason)
     draws = {seed: part.cases(Draw(seed)) for seed in range(FIRST, FIRST + MANY)}
     key = lab.key(part.id)
-    answers = [("the solution", key.solution), *((wrong.id, program) for wrong, program in key.wrong)]
+    ends = [(wrong.id, program) for wrong, program in key.wrong if wrong.outcome != "timeout"]  # the others do nothing in time
+    answers = [("the solution", key.solution), *ends]
     packed = [pack(case) for cases in draws.values() for case in cases]
     trials = attempt([program for _, program in answers], part, packed, here, 600.0)
     at = 0
