@@ -4,7 +4,7 @@ import re
 
 import hopper
 import pytest
-from dcp_kernels import tl_indexer, tl_runtime, tl_sparse, tl_topk
+from dcp_kernels import tl_indexer, tl_runtime, tl_sparse, tl_topk, tl_topk_sampled
 
 pytestmark = pytest.mark.slow  # nvcc takes ten seconds for a kernel
 
@@ -30,6 +30,28 @@ KERNELS = {
     # 1,024 lanes leave 64 registers a lane.
     "top-k, few rows": (tl_topk.select, dict(topk=2048), 64, 64, False),
     "top-k, many rows": (tl_topk.select, dict(topk=2048, lanes=256, each=16, copies=4), 128, 0, False),
+    # Three programs of 512 lanes a processor leave 42; what spills was measured to cost less than a program fewer.
+    "top-k of long rows, many": (
+        tl_topk_sampled.build,
+        dict(kind="rows", topk=2048, shape=tl_topk_sampled.Shape(512, 4, 4, 160, 3)),
+        42,
+        256,
+        False,
+    ),
+    "top-k of long rows, slices": (
+        tl_topk_sampled.build,
+        dict(kind="slices", topk=2048, shape=tl_topk_sampled.Shape(1024, 4, 8, 160)),
+        64,
+        0,
+        False,
+    ),
+    "top-k of long rows, join": (
+        tl_topk_sampled.build,
+        dict(kind="join", topk=2048, shape=tl_topk_sampled.Shape(1024, 4, 8, 256)),
+        64,
+        192,
+        False,
+    ),
 }
 
 

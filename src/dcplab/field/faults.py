@@ -7,7 +7,6 @@ checkout says that there is one.
 from __future__ import annotations
 
 import functools
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -98,15 +97,6 @@ def kinds() -> list[str]:
 def named(name: str) -> PlantedFault:
     """Return the fault with this id."""
     return next(fault for fault in every() if fault.id == name)
-
-
-def draw(seed: int, case: int = 0) -> PlantedFault:
-    """Return the fault of a seed. Cases 0 and 1 of a seed are of different kinds, and so are those of neighbouring seeds."""
-    number, order = 2 * seed + case, kinds()
-    stride = next(s for s in range(len(order) * 5 // 8, 0, -1) if math.gcd(s, len(order)) == 1 and (2 * s) % len(order))
-    kind = order[number * stride % len(order)]
-    group = [fault for fault in every() if fault.kind == kind]
-    return group[number // len(order) % len(group)]
 
 
 def plant(fault: PlantedFault, folder: Path) -> Path:
