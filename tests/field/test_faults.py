@@ -75,7 +75,8 @@ def test_a_right_checkout_passes_its_tests_and_has_nothing_to_complain_of(house,
     assert sorted(len(words) for words in seen.words) == sorted(one["max_tokens"] for one in asked["requests"])
 
 
-def test_a_hostile_checkout_gets_an_outcome_and_nothing_else(tmp_path):
+def test_a_hostile_checkout_gets_an_outcome_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(outcome, "OWN_S", 2.0)  # the endless one uses all of it
     contents = dict(checkout.files("quay"))
     for attack, says in (
         ("import os\nos._exit(7)\n", "the process ended"),
