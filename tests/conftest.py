@@ -1,10 +1,12 @@
 """Once a process, before anything imports Triton: interpret on a machine without a GPU, compile on one with."""
 
 import gc
+import json
 import os
 import resource
 import signal
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -50,29 +52,8 @@ FREE = (
     "tests/grade/test_grade_command.py",
     "tests/test_launcher.py",
 )
-# The longest first, in this order, so that no worker is left with one of them at the end.
-FIRST = (
-    "tests/test_bank.py::test_every_wrong_answer_fails_with_its_own_diagnosis[5",
-    "tests/grade/test_grade_nbgrader.py",
-    "tests/viz/test_browser",
-    "tests/browser",
-    "tests/test_site.py",
-    "tests/test_bank.py",
-    "tests/sandbox/test_gpu_diagnosis.py",
-    "tests/sandbox",
-    "tests/test_lab05.py",
-    "tests/kernels/test_tl_compile.py",
-    "tests/demos",
-    "tests/test_contracts.py",
-    "tests/test_bank_seeds.py",
-    "tests/engine",
-    "tests/investigate",
-    "tests/test_jupyterlab.py",
-    "tests/grade",
-    "tests/checking",
-    "tests/author",
-    "tests/test_launcher.py",
-)
+# Processor seconds of each test that wants over 0.3, by file and name: `./course bench suite --note` writes them.
+SECONDS = json.loads(Path(__file__).with_name("seconds.json").read_text())
 
 
 LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE)
@@ -99,7 +80,7 @@ def pytest_exception_interact(node, call):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """`--dist loadfile`, but FREE tests go to whichever worker is free, and FIRST ones come first."""
+    """`--dist loadfile`, but FREE tests go to whichever worker is free, and the longest come first."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFile(LoadFileScheduling):
@@ -115,7 +96,20 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def seconds(nodeid: str) -> float:
+    """Of what goes to one worker together: a file's tests, or one test of a FREE file."""
+    file, _, name = nodeid.partition("::")
+    return SECONDS.get(file, {}).get(name, 0.0) if nodeid.startswith(FREE) else sum(SECONDS.get(file, {}).values())
+
+
+def pytest_itemcollected(item):
+    file, _, name = item.nodeid.partition("::")
+    if name in SECONDS.get(file, {}):
+        item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    if getattr(config, "workerinput", None):  # one process alone keeps the order of the files
-        items.sort(key=lambda item: next((i for i, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
+    """The longest first, so that no worker is left with one of them at the end. One process alone keeps the files' order."""
+    if getattr(config, "workerinput", None):
+        items.sort(key=lambda item: -seconds(item.nodeid))
