@@ -114,7 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=RUNS, help="one of the two runs")
     parser.add_argument("--json", metavar="FILE", type=Path)
-    parser.add_argument("--note", nargs="*", metavar="RECORD", type=Path, help="write tests/seconds.json, or from these records")
+    parser.add_argument("--note", nargs="*", metavar="RECORD", type=Path, help="write tests/seconds.json, of RECORD if given")
     args = parser.parse_args()
     if args.note:
         for record in args.note:
