@@ -125,6 +125,8 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=Path(__file__).with_name("results") / "ranks_gpu.json")
     parser.add_argument("--limit", type=float, default=150, metavar="S", help="seconds in all (default: 150)")
     parser.add_argument("--dry", action="store_true", help="small sizes, over gloo on a CPU: shows that all of it runs")
+    parser.add_argument("--steps", action="store_true", help="steps on all devices alone: no links, and no single device")
+    parser.add_argument("--dcp-size", type=int, metavar="D", help="servers of D ranks (default: 2, 8, and one a device)")
     parser.add_argument("--most", type=int, metavar="TOKENS", help="the longest context (default: 1,048,576)")
     args = parser.parse_args()
     if "WORLD_SIZE" not in os.environ:
@@ -133,7 +135,10 @@ def main() -> int:
         sys.exit("This bench times GPUs, and torch finds none here; --dry runs it small over gloo on a CPU.")
     sizes = DRY if args.dry else FULL
     world = int(os.environ["WORLD_SIZE"])
-    sizes = replace(sizes, ranks=tuple(sorted(d for d in {*sizes.ranks, *((world,) if world > 1 else ())} if d % world == 0)))
+    wanted = {args.dcp_size} if args.dcp_size else {*sizes.ranks, *((world,) if world > 1 else ())}
+    sizes = replace(sizes, ranks=tuple(sorted(d for d in wanted if d % world == 0)))
+    if not sizes.ranks:
+        sys.exit(f"{args.dcp_size} ranks cannot be dealt evenly to {world} processes.")
     if args.dry:
         torch.set_num_threads(1)
     with comm.make("gloo" if args.dry else "nccl", sizes.ranks[0]) as ranks:
@@ -141,7 +146,7 @@ def main() -> int:
         stop = threading.Timer(max(0.0, args.limit - END_S - record.seconds), _stop, (record,))
         stop.daemon = True
         stop.start()
-        measure(ranks, sizes, record, args.most or max(sizes.contexts))
+        measure(ranks, sizes, record, args.most or max(sizes.contexts), args.steps)
         stop.cancel()
         record.write(ended="in order")
     return 1 if record.wrong else 0
@@ -172,18 +177,19 @@ def _head(ranks: comm.Distributed, server: ServerConfig, dry: bool) -> dict[str,
     }
 
 
-def measure(ranks: comm.Distributed, sizes: Sizes, record: Record, most: int) -> None:
-    """Measure everything, in the order of what it costs. A part for which the time left does not do is left out by all
-    processes."""
+def measure(ranks: comm.Distributed, sizes: Sizes, record: Record, most: int, steps_only: bool = False) -> None:
+    """Measure everything, in the order of what it costs, or the steps on all devices alone. A part for which the time left does
+    not do is left out by all processes."""
     world = ranks.group.world
-    if world > 1:
+    if world > 1 and not steps_only:
         links(ranks, sizes, record)
         gathers(ranks, sizes, record)
         merged(ranks, sizes, record)
         if _enough(ranks, record, 20):
             overlap(ranks, sizes, record)
     contexts = [n for n in sizes.contexts if n <= most]
-    steps_alone(ranks, sizes, record, contexts)
+    if not steps_only:
+        steps_alone(ranks, sizes, record, contexts)
     for dcp_size in reversed(sizes.ranks):
         if world > 1 and dcp_size % world == 0:
             steps(ranks.dealt(dcp_size), sizes, record, contexts)

@@ -9,12 +9,14 @@ from dataclasses import replace
 import pytest
 import torch
 
+from dcplab.course import catalog
 from dcplab.engine import scenario, tokenizer
 from dcplab.engine.comm import Local
 from dcplab.engine.configurator import ServerConfig
 from dcplab.engine.options import EngineOptions, config
 from dcplab.engine.scheduler import Engine
 from dcplab.errors import CourseError
+from dcplab.on_ranks import full_path
 
 pytestmark = [
     pytest.mark.gpu,
@@ -122,16 +124,36 @@ def test_the_incident_on_a_gpu(defects, level):
 
 
 @pytest.mark.parametrize(
-    ("processes", "dcp_size", "defects"), [(1, 4, "none"), (2, 2, "none"), (2, 8, "none"), (2, 8, "unpatched")]
+    ("processes", "dcp_size", "defects", "more"),
+    [
+        (1, 4, "none", []),
+        (2, 2, "none", []),
+        (2, 8, "none", []),
+        (2, 8, "unpatched", []),
+        (1, 4, "none", ["--interleave", "16", "--indexer", "exact"]),
+        (2, 4, "none", ["--interleave", "16", "--indexer", "exact"]),
+        (2, 4, "none", ["--interleave", "4", "--indexer", "union"]),
+    ],
 )
-def test_ranks_over_nccl(tmp_path, processes, dcp_size, defects):
+def test_ranks_over_nccl(tmp_path, processes, dcp_size, defects, more):
     if torch.cuda.device_count() < processes:
         pytest.skip(f"needs {processes} CUDA devices, and there are {torch.cuda.device_count()}")
     out = tmp_path / "o.json"
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "-m", "dcplab"]
-    command += ["incident", "--defects", defects, "--ranks", "nccl", "--dcp-size", str(dcp_size), "--json", str(out)]
+    command += ["incident", "--defects", defects, "--ranks", "nccl", "--dcp-size", str(dcp_size), "--json", str(out), *more]
     subprocess.run(command, check=True, timeout=500)
     assert json.loads(out.read_text())["verdict"] == ("right" if defects == "none" else "silent corruption")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_wiring_of_ones_own_over_nccl_is_that_of_one_process(processes):
+    if torch.cuda.device_count() < processes:
+        pytest.skip(f"needs {processes} CUDA devices, and there are {torch.cuda.device_count()}")
+    solved = catalog.of_part("5b").key("5b").solution
+    shown = full_path.full_path(solved, 4, "nccl", None, processes)
+    assert "GPU (" in shown.text and f"{processes} processes over NCCL" in shown.text
+    assert "Every word, and every figure of the servers, is that of one process." in shown.text
+    assert {row[2:4] for row in shown.pieces[1].rows} == {("right", "3/3 2/2 3/3")}
 
 
 def test_two_gpus_say_what_one_does(tmp_path):

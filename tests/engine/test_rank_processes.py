@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -13,6 +14,8 @@ import pytest
 import torch
 
 from dcplab.cli import main
+from dcplab.course import catalog
+from dcplab.engine import world
 
 SMALL = ["--dcp-size", "4", "--page-size", "4", "--device", "cpu"]
 TWO = ["--ranks", "gloo", "--processes", "2"]
@@ -96,12 +99,55 @@ def test_processes_that_could_not_hold_the_ranks_are_never_started(capsys, monke
     assert told.out == "" and sentence in told.err and len(told.err.strip().splitlines()) == 1
 
 
-def start(rank: int, port: int, words: list[str], before: str = "") -> subprocess.Popen:
+@pytest.mark.parametrize(
+    ("words", "rank", "sentence"),
+    [
+        (["--gpus", "2", "--dcp-size", "5"], None, "5 DCP ranks cannot be dealt evenly to 2 processes"),
+        (
+            ["--ranks", "gloo", "--dcp-size", "3"],
+            0,
+            "3 DCP ranks cannot be dealt evenly to 2 processes: give --nproc-per-node 1",
+        ),
+        (["--ranks", "gloo", "--dcp-size", "3"], 1, ""),  # the first of a machine says it
+        (["--gpus", "64", "--dcp-size", "64"], None, "NCCL needs a GPU for each process|needs a CUDA device"),
+    ],
+)
+@pytest.mark.parametrize("command", ["incident", "isolate"])
+def test_a_refusal_takes_no_second_and_no_torch(command, words, rank, sentence):
+    if "--gpus" in words and any(map(os.path.exists, world.OTHER_DEVICES)):
+        pytest.skip("devices of which torch alone knows the number: it is asked")
+    code = "import sys\nfrom dcplab.cli import main\ntry: main(sys.argv[1:])\nfinally: print('torch' in sys.modules)"
+    env = {name: value for name, value in os.environ.items() if name != "WORLD_SIZE"}
+    env |= {} if rank is None else of_two(rank, 29999)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", code, command, *words], env=env, capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.stdout == "False\n" and re.search(sentence, done.stderr) and bool(done.stderr) == bool(sentence)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1 - world.SAY_S
+
+
+@pytest.mark.parametrize(("shown", "files", "have"), [(None, 3, 3), ("0,1", 8, 2), ("", 2, 0), ("-1", 2, 0), ("0,1,2,3", 2, 2)])
+def test_gpus_are_counted_before_torch_is_there(monkeypatch, shown, files, have):
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr(world, "OTHER_DEVICES", ())
+    monkeypatch.setattr(world.glob, "glob", lambda pattern: ["/dev/nvidia0"] * files)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if shown is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+    assert world._gpus() == have
+
+
+def of_two(rank: int, port: int) -> dict[str, str]:
+    """The environment of one of two processes, as `torchrun` would set it."""
+    return {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+
+
+def start(rank: int, port: int, words: list[str], before: str = "", command: str = "incident") -> subprocess.Popen:
     """One of two processes, as `torchrun` would start it."""
-    env = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    env = of_two(rank, port)
     code = f"import sys\n{before}\nfrom dcplab.cli import main\nsys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "incident", "--ranks", "gloo", *words]
-    return subprocess.Popen(command, env=os.environ | env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    asked = [sys.executable, "-c", code, command, "--ranks", "gloo", *words]
+    return subprocess.Popen(asked, env=os.environ | env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 def free_port() -> int:
@@ -149,9 +195,9 @@ def test_processes_that_disagree_are_refused_at_the_start(started, words, before
 
 
 def met(process: subprocess.Popen) -> None:
-    """Wait until the processes of an incident compute."""
+    """Wait until the processes compute."""
     for line in process.stderr:
-        if "step 2" in line or line.startswith("long"):
+        if "step 2" in line or line.startswith(("long", "1/64")):  # an isolation says when a server has ended
             return
     raise AssertionError("it ended before its processes met")
 
@@ -177,6 +223,22 @@ def test_a_process_that_is_lost_ends_the_other_with_a_sentence(started, which, b
     told = started[1 - which].communicate(timeout=120)[1]
     assert started[1 - which].returncode == 2 and re.search(sentence, told)
     assert time.monotonic() - began < INSIDE_S
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["isolate", "incident --answer"])
+def test_a_lost_process_ends_the_other_of_every_command(started, tmp_path, command):
+    port, words = free_port(), [*command.split()[1:], *LONG]
+    if "--answer" in words:
+        (tmp_path / "own.py").write_text(catalog.of_part("5b").key("5b").solution.source)
+        words.insert(1, str(tmp_path / "own.py"))
+    started += [start(rank, port, words, command=command.split()[0]) for rank in (0, 1)]
+    met(started[0])
+    os.kill(started[1].pid, signal.SIGKILL)
+    killed = time.monotonic()
+    told = started[0].communicate(timeout=120)[1]
+    assert started[0].returncode == 2 and re.search("Another process has ended|could not agree|has been heard", told)
+    assert time.monotonic() - killed < INSIDE_S
 
 
 @pytest.mark.slow

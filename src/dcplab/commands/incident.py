@@ -5,21 +5,25 @@ came, the watermark against each buffer, the first wrong operation, and what was
 
   ./course incident                         the server as it was reported
   ./course incident --defects none          with every patch
-  ./course incident --defects ckv_write     with one patch missing"""
+  ./course incident --defects ckv_write     with one patch missing
+  ./course incident --answer --ranks gloo --processes 2   with your wiring of lab 05, in two processes"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 HELP = "replay the incident: right, two long requests, wrong"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--defects", default="unpatched", metavar="A,B", help="switches, or none, unpatched, upstream, all (default: unpatched)"
+        "--defects",
+        metavar="A,B",
+        help="switches, or none, unpatched, upstream, all (default: unpatched; none with --answer)",
     )
     parser.add_argument("--list", action="store_true", help="list the switches and stop")
     server_arguments(parser)
@@ -63,6 +67,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="D",
         help="ranks of a prefill node that each prompt comes from (default: none)",
     )
+    parser.add_argument(
+        "--draft", type=int, default=0, metavar="N", help="tokens that a draft proposes, for a verify to accept (default: none)"
+    )
+    parser.add_argument(
+        "--answer",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="run your wiring of 5a and 5b in place of the course's, as a program of yours, without a check's walls: that of\n"
+        "your notebook, or of FILE, a notebook or a .py file",
+    )
+    parser.add_argument(
+        "--mine",
+        nargs="?",
+        const="all",
+        metavar="1c,3d",
+        help="with --answer: your functions of labs 01 to 04 under it, those of the parts named (default: of all that pass)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the outcome as JSON too (- for standard output, instead of text)")
 
 
@@ -91,20 +113,31 @@ def server_arguments(parser: argparse.ArgumentParser) -> None:
     started.add_argument("--gpus", type=int, metavar="N", help="start N processes, a GPU each, that hold the ranks over NCCL")
 
 
-def options_of(args: argparse.Namespace):
-    from dcplab.engine.options import EngineOptions
+def ranks_of(args: argparse.Namespace) -> tuple[str, int | None]:
+    """Return local, gloo or nccl, and how many processes are asked for. Refuses what could not run, before torch is there."""
+    from dcplab.engine import world
     from dcplab.errors import CourseError
 
-    ranks = args.ranks
-    if args.gpus is not None:
-        if ranks == "gloo":
-            raise CourseError("--gpus starts ranks over NCCL, and --ranks gloo runs on the CPU: give --processes.")
-        ranks = "nccl"
+    try:
+        ranks, processes = world.asked(args.ranks, args.processes, args.gpus)
+        world.check(ranks, args.dcp_size, processes)
+    except CourseError:
+        world.leave_it_to_the_first()
+        raise
+    return ranks, processes
+
+
+def options_of(args: argparse.Namespace):
+    ranks, processes = ranks_of(args)
+    from dcplab.engine.options import EngineOptions
+
     sizes = (args.dcp_size, args.size, args.page_size, args.layers, args.topk, args.chunk)
-    return EngineOptions(args.device, ranks, *sizes, processes=args.processes if args.gpus is None else args.gpus)
+    return EngineOptions(args.device, ranks, *sizes, processes=processes)
 
 
 def run(args: argparse.Namespace) -> int:
+    if not args.list:
+        ranks_of(args)
     from dcplab.engine import defects as switches
 
     if args.list:
@@ -112,89 +145,31 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(f"{d.name:<{width}}  {d.does} ({d.source})" for d in switches.ALL))
         return 0
     from dcplab.engine import options, scenario
+    from dcplab.on_ranks import story
 
-    chosen = switches.parse(args.defects)
-    engine_options = replace(
-        options_of(args),
-        **{name: getattr(args, name) for name in ("need_sort", "interleave", "indexer", "host_tokens", "prefill_dcp")},
-    )
+    chosen = switches.parse(args.defects or ("unpatched" if args.answer is None else "none"))
+    names = ("need_sort", "interleave", "indexer", "host_tokens", "prefill_dcp", "draft")
+    engine_options = replace(options_of(args), **{name: getattr(args, name) for name in names})
     level = args.level or scenario.default_level(chosen)
     scenario.check_room(options.config(engine_options), level)  # bad input is refused before any process is started
-    options.on_every_rank(
-        engine_options, play, chosen, level, (args.typed, args.strict, args.masked_reads, args.stored), args.json
-    )
+    told = story.Story(chosen, level, args.typed, args.strict, args.masked_reads, args.stored, _wiring(args), args.json)
+    options.on_every_rank(engine_options, story.play, told)
     return 0
 
 
-def play(engine_options, chosen: frozenset[str], level: str, modes: tuple[bool, bool, bool, bool], to_json: str | None) -> None:
-    """Run one process's share of the story. The process that hosts rank 0 prints."""
-    from dcplab.engine import comm, options, scenario
-    from dcplab.engine.runner import ServerCrash
-    from dcplab.engine.scheduler import Engine
-    from dcplab.engine.space_tags import SpaceError
-    from dcplab.present import progress_line
+def _wiring(args: argparse.Namespace) -> Any:
+    """Return the learner's program that is asked for, or None."""
+    from dcplab.errors import CourseError
 
-    typed, strict, masked, stored = modes
-    device = options.device(engine_options)
-    config = scenario.settings(options.config(engine_options), chosen)
-    with comm.make(engine_options.ranks, engine_options.dcp_size, device) as ranks:
-        ranks.agree("story", {"--level": level, "--stored": stored})
-        if ranks.leads and len(ranks.ranks) < engine_options.dcp_size:
-            count, each = engine_options.dcp_size // len(ranks.ranks), len(ranks.ranks)
-            print(
-                f"{count} processes have met over {ranks.name}, {each} of {engine_options.dcp_size} ranks in each",
-                file=sys.stderr,
-                flush=True,
-            )
-        try:
-            engine = Engine(config, chosen, ranks, typed=typed, strict=strict, neighbours=not masked)
-        except SpaceError as error:
-            if ranks.leads:
-                print(f"Refused before any data: {error}")
-            return
-        except ServerCrash as error:
-            if ranks.leads:
-                print(f"It did not start: {error}")
-            return
-        with progress_line.line("the incident") as say:
-            out = scenario.story(engine, level, _progress(say) if ranks.leads else None, stored)
-        if ranks.leads:
-            _tell(config, chosen, level, out, options.ran_on(engine_options), to_json)
+    if args.answer is None:
+        if args.mine is not None:
+            raise CourseError("--mine says what runs under your own wiring: give --answer too.")
+        return None
+    if args.mine is not None and args.interleave != 1:
+        raise CourseError("Your functions of labs 01 to 04 deal locs one at a time: with --mine there is no --interleave.")
+    from dcplab.on_ranks import wiring
 
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
 
-def _tell(config, chosen: frozenset[str], level: str, out, ran_on: str, to_json: str | None) -> None:
-    import json
-
-    from dcplab import mode
-    from dcplab.engine import incident_report
-
-    if to_json:
-        data = {
-            "ran_on": ran_on,
-            "versions": mode.versions(),
-            "defects": sorted(chosen),
-            "level": level,
-        } | incident_report.outcome_data(out)
-        if to_json == "-":
-            print(json.dumps(data, indent=1))
-            return
-        with open(to_json, "w") as f:
-            json.dump(data, f, indent=1)
-    print(incident_report.incident(config, chosen, level, out, ran_on))
-
-
-def _progress(say):
-    """Show progress: by ``say`` on a terminal; in a file, a line at the start of an act and one every few seconds."""
-    last, at = None, 0.0
-
-    def progress(when: str, engine) -> None:
-        nonlocal last, at
-        m = engine.metrics
-        text = f"{when}: step {m.steps}, {m.extended} tokens extended, {m.decoded} decoded, watermark {m.largest_loc}"
-        if sys.stderr.isatty():
-            say(text)
-        elif last != when or time.monotonic() - at > 5:
-            last, at = when, time.monotonic()
-            print(text, file=sys.stderr, flush=True)
-
-    return progress
+    return wiring.program(Path(args.answer) if args.answer else None, (args.mine or "").replace(",", " ").split(), say)

@@ -11,6 +11,7 @@ run goes on, and its exit status is 1. The files that are asked for are written 
   ./course isolate --levels above --csv t.csv --json t.json --html t.html
   ./course isolate --json t.json --resume       go on with what t.json lacks, or died
   ./course isolate --only index_k_size,ckv_write   subsets of two patches; the others are applied
+  ./course isolate --limit 300 --json t.json    as many of the 64 as five minutes hold, no patch and all patches first
   ./course isolate --gpus 2 --dcp-size 8 --json t.json   each server on two GPUs, four ranks a process; one that dies
                                                 ends the run, and --resume goes on"""
 
@@ -27,11 +28,11 @@ from pathlib import Path
 from typing import Any
 
 HELP = "which patch fixes which symptom: every subset, run"
+PATCHES = ("index_k_size", "ckv_write", "read", "extend", "assert")  # `defects.PATCHES`, which takes torch; a test holds it
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     from dcplab.commands.incident import server_arguments
-    from dcplab.engine.defects import PATCHES
 
     server_arguments(parser)
     parser.add_argument("--levels", default="below,above", metavar="A,B", help="of below, above, full (default: below,above)")
@@ -46,6 +47,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-j", "--jobs", type=int, default=0, help="servers at a time (default: one a core; on a GPU what its free memory holds)"
     )
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for one server (default: 600)")
+    parser.add_argument(
+        "--limit", type=float, metavar="S", help="start no server that would not end within so many seconds; --resume goes on"
+    )
     parser.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every outcome as JSON")
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table as docs/isolation.md has it")
@@ -78,6 +82,9 @@ class Servers:
 
 
 def run(args: argparse.Namespace) -> int:
+    from dcplab.commands.incident import ranks_of
+
+    ranks_of(args)
     from dcplab.engine import isolation, options
 
     plan = _plan(args)
@@ -100,14 +107,13 @@ def run(args: argparse.Namespace) -> int:
 def _plan(args: argparse.Namespace) -> Servers:
     from dcplab import mode
     from dcplab.commands.incident import options_of
-    from dcplab.engine import defects as switches
     from dcplab.engine import group, incident_report, isolation, options, scenario
     from dcplab.errors import CourseError
 
     levels = [word.strip() for word in args.levels.split(",") if word.strip()]
     if not levels or not set(levels) <= set(scenario.LEVELS):
         raise CourseError(f"--levels takes {', '.join(scenario.LEVELS)}, not {args.levels!r}.")
-    varied = frozenset(switches.PATCHES) if args.only is None else _patches(args.only)
+    varied = frozenset(PATCHES) if args.only is None else _patches(args.only)
     if args.resume and not args.json:
         raise CourseError("--resume goes on with the rows of a --json FILE, and none is given.")
     engine_options = options_of(args)
@@ -127,7 +133,8 @@ def _plan(args: argparse.Namespace) -> Servers:
     }
     rows = {isolation.key(row): row for row in (_kept(args.json, server) if args.resume else ())}
     todo = [(left, level) for level in levels for left in scenario.isolate_subsets() if left <= varied]
-    todo = [pair for pair in todo if pair not in rows]
+    # First the servers of the report: no patch, and every patch.
+    todo = sorted((pair for pair in todo if pair not in rows), key=lambda pair: 0 < len(pair[0] & varied) < len(varied))
     note = (
         f"{server['ran_on']}; {incident_report.server(config)}; long requests "
         f"{'attended in full' if args.attend_all else 'stored, their last pages extended'}; "
@@ -161,8 +168,19 @@ def _alone(args: argparse.Namespace, plan: Servers) -> None:
         for left, level in plan.todo
     ]
     jobs = _jobs(args.jobs, plan.config, plan.todo, on_gpu)
-    for row in _run(subprocess_call.side_by_side(calls, jobs, fresh=on_gpu, first_alone=on_gpu), calls):
+    ends = subprocess_call.side_by_side(calls, jobs, fresh=on_gpu, first_alone=on_gpu, limit_s=args.limit)
+    for row in _run(ends, calls):
         plan.add(row)
+    _left(args, plan)
+
+
+def _left(args: argparse.Namespace, plan: Servers) -> None:
+    """Say how many servers the limit left out."""
+    from dcplab.engine import isolation
+
+    asked = {(frozenset(left), level) for left, level in plan.todo}
+    if args.limit and (missing := len(asked - {isolation.key(row) for row in plan.rows.values()})):
+        print(f"{missing} servers are left at the limit of {args.limit:g} s; --resume runs them.", file=sys.stderr, flush=True)
 
 
 def _together(engine_options: Any, args: argparse.Namespace) -> None:
@@ -170,6 +188,7 @@ def _together(engine_options: Any, args: argparse.Namespace) -> None:
     from dcplab.engine import comm, isolation, options
     from dcplab.engine import defects as switches
 
+    start = time.monotonic()
     with comm.make(engine_options.ranks, engine_options.dcp_size, options.device(engine_options)) as ranks:
         plan = _plan(args)
         # Nobody writes before everybody has read.
@@ -177,20 +196,25 @@ def _together(engine_options: Any, args: argparse.Namespace) -> None:
         calls = [{"args": {"defects": sorted(left, key=switches.NAMES.index), "level": level}} for left, level in plan.todo]
 
         def ends() -> Iterator[tuple[int, dict]]:
+            longest = 0.0
             for number, (left, level) in enumerate(plan.todo):
+                if args.limit and ranks.share("time", time.monotonic() - start)[0] + longest > args.limit:
+                    break  # the first process's clock, so that all do the same
                 began, asked = time.monotonic(), sorted(left, key=switches.NAMES.index)
                 row = isolation.row(plan.config, ranks, asked, level, stored=plan.stored, neighbours=plan.neighbours)
-                yield number, {"value": row, "seconds": time.monotonic() - began}
+                seconds = time.monotonic() - began
+                longest = max(longest, seconds)
+                yield number, {"value": row, "seconds": seconds}
 
         for row in _run(ends(), calls, tell=ranks.leads):
             if ranks.leads:
                 plan.add(row)
         if ranks.leads:
             print(isolation.as_text(isolation.in_order(plan.rows.values()), plan.note), flush=True)
+            _left(args, plan)
 
 
 def _patches(words: str) -> frozenset[str]:
-    from dcplab.engine.defects import PATCHES
     from dcplab.errors import CourseError
 
     names = [word.strip() for word in words.split(",") if word.strip()]

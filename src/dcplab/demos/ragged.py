@@ -9,8 +9,9 @@ from dcplab import mode, subprocess_call
 from dcplab.course.model import Table
 from dcplab.demos import ragged_engine, ragged_ranks, server
 from dcplab.demos.ragged_engine import NEXT, PROMPTS, TOY, RaggedRun
-from dcplab.engine import index_spaces
+from dcplab.engine import index_spaces, world
 from dcplab.engine.allocator import PagedAllocator
+from dcplab.errors import CourseError
 from dcplab.present import progress_line
 from dcplab.present.display import Shown
 from dcplab.present.text_with_table import Pieces, table
@@ -151,17 +152,38 @@ def over_gloo(ranks: int = 4) -> Shown:
         return Shown(NOT_GRADED)
     if isinstance(ranks, bool) or not isinstance(ranks, int) or not 2 <= ranks <= MOST_RANKS:
         return Shown(f"over_gloo: ranks must be a whole number from 2 to {MOST_RANKS}, not {ranks!r}.")
-    pieces: list[str | Table] = [f"[CPU, torch] {ranks} ranks, each a process of its own, over gloo on this machine"]
-    pieces += _gathered("gloo", ranks, ranks, "cpu")
+    pieces = _over("gloo", ranks, ranks)
     gpus = torch.cuda.device_count() if mode.current().name == "gpu" else 0
     processes = max((n for n in range(1, gpus + 1) if ranks % n == 0), default=0)
     if processes > 1:
-        pieces += [f"[{mode.current().label}] the same {ranks} ranks in {processes} processes, a GPU each, over NCCL"]
-        pieces += _gathered("nccl", ranks, processes, "cuda")
+        pieces += _over("nccl", ranks, processes)
     else:
         have = "there is none" if not gpus else f"there {'is' if gpus == 1 else 'are'} {gpus}"
         pieces += [f"NCCL was not run: it takes two GPUs or more, in a number that divides {ranks}, and {have} here."]
     return Pieces(*pieces)
+
+
+def gather(dcp_size: int = 4, ranks: str = "gloo", processes: int | None = None, gpus: int | None = None) -> Shown:
+    """Run the gather of two extend steps in one process, and in processes that hold ``dcp_size`` ranks between them.
+
+    ``ranks``, ``processes``, ``gpus``: the options of ``./course incident``. CourseError where they cannot hold the ranks.
+    """
+    if subprocess_call.while_grading():
+        return Shown(NOT_GRADED)
+    kind, count = world.asked(ranks, processes, gpus)
+    if not (held_by := world.check(kind, dcp_size, count)):
+        raise CourseError("The gather is held against one process: give ranks 'gloo', or gpus.")
+    return Pieces(*_over(kind, dcp_size, held_by))
+
+
+def _over(kind: str, dcp_size: int, processes: int) -> list[str | Table]:
+    each = "each a process of its own" if processes == dcp_size else f"in {processes} processes"
+    where = "over gloo on this machine" if kind == "gloo" else "a GPU each, over NCCL"
+    here = "CPU, torch" if kind == "gloo" else mode.current().label
+    return [f"[{here}] {dcp_size} ranks, {each}, {where}", *_gathered(kind, dcp_size, processes, _DEVICE[kind])]
+
+
+_DEVICE = {"gloo": "cpu", "nccl": "cuda"}
 
 
 def _gathered(kind: str, dcp_size: int, processes: int, device: str) -> list[str | Table]:

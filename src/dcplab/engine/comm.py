@@ -10,12 +10,14 @@ import copy
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
-from dcplab.engine.group import PATIENCE, Group, PeerLost, check, first_sentence, revision
+from dcplab.engine import world
+from dcplab.engine.group import PATIENCE, Group, PeerLost, first_sentence, revision
 from dcplab.errors import CourseError
 
 # NVLink multicast takes a fabric manager that not every machine lets a process reach.
@@ -41,6 +43,14 @@ class Local:
     def agree(self, what: str, terms: Mapping[str, Any]) -> None:
         """Raise CourseError in every process unless all of them give the same ``terms``. One process always agrees."""
 
+    def share(self, what: str, value: Any, patience: timedelta = PATIENCE) -> list[Any]:
+        """Return every process's ``value``, plain data, in order."""
+        return [value]
+
+    def first_to_say(self) -> bool:
+        """Return True in the first process that asks."""
+        return True
+
     def __enter__(self) -> Local:
         return self
 
@@ -59,14 +69,14 @@ class Distributed:
     def __init__(self, dcp_size: int, backend: str):
         if "WORLD_SIZE" not in os.environ:
             raise CourseError(f"Ranks over {backend} are processes, and nobody has started them: give --gpus or --processes.")
-        world = check(backend, dcp_size)
+        processes = world.check(backend, dcp_size)
         self.name, self.dcp_size = backend, dcp_size
         # torch 2.13 has other names for the same collectives; 2.11 does not know them.
         warnings.filterwarnings("ignore", r".*is deprecated. Please use .torch\.distributed\.", FutureWarning)
         for name, value in NO_MULTICAST.items():
             os.environ.setdefault(name, value)
         self.group = Group()
-        given = {"store": self.group.groups, "rank": self.group.rank, "world_size": world, "timeout": PATIENCE}
+        given = {"store": self.group.groups, "rank": self.group.rank, "world_size": processes, "timeout": PATIENCE}
         try:
             self.agree(
                 "group", {"--dcp-size": dcp_size, "--ranks": backend, "torch": torch.__version__, "revision": revision()}
@@ -85,7 +95,7 @@ class Distributed:
 
     def dealt(self, dcp_size: int) -> Distributed:
         """Return the same processes with another number of ranks, which theirs must divide."""
-        check(self.name, dcp_size)
+        world.check(self.name, dcp_size)
         other = copy.copy(self)
         other.dcp_size = dcp_size
         other.ranks = other._hosted()
@@ -100,6 +110,10 @@ class Distributed:
         return 0 in self.ranks
 
     def all_gather(self, parts: Sequence[torch.Tensor]) -> torch.Tensor:
+        if len(parts) != len(self.ranks):
+            raise ValueError(
+                f"{len(parts)} tensors to gather, and this process hosts {len(self.ranks)} ranks: one is due for each"
+            )
         mine = torch.stack(list(parts))
         # Bytes: neither library knows every dtype, and nothing is computed here.
         sent = mine.contiguous().view(-1).view(torch.uint8)
@@ -117,6 +131,12 @@ class Distributed:
     def agree(self, what: str, terms: Mapping[str, Any]) -> None:
         self.group.agree(what, terms)
 
+    def share(self, what: str, value: Any, patience: timedelta = PATIENCE) -> list[Any]:
+        return self.group.share(what, value, patience)
+
+    def first_to_say(self) -> bool:
+        return self.group.first_to_say()
+
     def __enter__(self) -> Distributed:
         return self
 
@@ -128,8 +148,5 @@ class Distributed:
 
 def make(kind: str, dcp_size: int, device: str = "cpu") -> Local | Distributed:
     """Make the ranks. ``kind`` is local, gloo or nccl."""
-    if kind == "local":
-        return Local(dcp_size, device)
-    if kind in ("gloo", "nccl"):
-        return Distributed(dcp_size, kind)
-    raise CourseError(f"There is no way of running ranks called {kind!r}; there are local, gloo and nccl.")
+    world.known(kind)
+    return Local(dcp_size, device) if kind == "local" else Distributed(dcp_size, kind)

@@ -1,7 +1,7 @@
-"""Processes that hold the ranks between them: refused where they would not meet, held to one server, ended together.
+"""Processes that hold the ranks between them: held to one server, ended together.
 
-`check` refuses what could never work, before anything is made. `Group` is one process's place among the others: it joins them,
-lets them `agree` that all start the same, and watches that all are still there.
+`Group` is one process's place among the others: it joins them, lets them `agree` that all start the same, and watches that all
+are still there. What could never work `world.check` refuses before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import dcp_kernels
-import torch
 import torch.distributed as dist
 
 from dcplab.errors import CourseError
@@ -40,6 +39,10 @@ class PeerLost(CourseError):
     """Another process has ended, or does not answer. Each process that is left says so."""
 
 
+class Unlike(CourseError):
+    """What happened in this process and perhaps in no other. It is said by who raises it."""
+
+
 def revision() -> str:
     """Return a short hash of the code that a result depends on: the engine's and the kernels'."""
     digest = hashlib.sha256()
@@ -47,93 +50,6 @@ def revision() -> str:
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def check(kind: str, dcp_size: int, asked: int | None = None) -> int:
-    """Return how many processes hold ``dcp_size`` ranks; 0 if this process holds them all.
-
-    ``kind`` is local, gloo or nccl; ``asked`` the processes that a command line asks for (None: a process a rank for gloo, and
-    for NCCL those of `torchrun`). Raises CourseError, in a sentence with what to give instead, for a combination that would
-    hang or fail once a group is made. Makes nothing here, and no CUDA context, so it can be called before anything else.
-    """
-    env = os.environ
-    if asked is not None and asked < 1:
-        raise CourseError(f"At least one process must hold the ranks, not {asked}.")
-    if kind == "local":
-        if env.get("WORLD_SIZE", "1") != "1" and "TORCHELASTIC_RUN_ID" in env:
-            raise CourseError(
-                f"torchrun has started {env['WORLD_SIZE']} processes, and --ranks local holds all {dcp_size} ranks in one: "
-                "give --ranks gloo or nccl, or start it without torchrun."
-            )
-        if asked is not None and asked > 1:
-            raise CourseError(f"--ranks local holds all ranks in one process, not in {asked}: give --ranks gloo, or --gpus.")
-        return 0
-    if "WORLD_SIZE" in env:
-        world, here = _of_torchrun(kind, dcp_size, asked)
-    else:
-        if kind == "nccl" and asked is None:
-            _need_gpus(1)
-            raise CourseError(
-                f"--ranks nccl runs under torchrun, a process a GPU: {_example(kind, dcp_size)}. Or give --gpus N, which "
-                "starts them."
-            )
-        world = here = dcp_size if asked is None else asked
-    if dcp_size % world:
-        fit = " or ".join(str(n) for n in range(1, dcp_size + 1) if dcp_size % n == 0)
-        option = "--nproc-per-node" if "WORLD_SIZE" in env else "--gpus" if kind == "nccl" else "--processes"
-        raise CourseError(
-            f"{dcp_size} DCP ranks cannot be dealt evenly to {world} processes: give {option} {fit}, or a --dcp-size "
-            f"that {world} divides, as {world * max(1, dcp_size // world)}."
-        )
-    if kind == "nccl":
-        _need_gpus(here)
-    return world
-
-
-def _of_torchrun(kind: str, dcp_size: int, asked: int | None) -> tuple[int, int]:
-    """Return the processes that `torchrun` has started in all, and on this machine."""
-    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
-        if name not in os.environ:
-            raise CourseError(
-                f"WORLD_SIZE is in the environment and {name} is not; torchrun sets both ({_example(kind, dcp_size)}). "
-                "Without torchrun, unset WORLD_SIZE."
-            )
-    world, rank = _number("WORLD_SIZE"), _number("RANK")
-    if not rank < world:
-        raise CourseError(f"RANK={rank} is none of the {world} processes that WORLD_SIZE says there are.")
-    if asked is not None and asked != world:
-        raise CourseError(f"torchrun has started {world} processes, and {asked} are asked for: leave that to torchrun.")
-    return world, _number("LOCAL_WORLD_SIZE") if "LOCAL_WORLD_SIZE" in os.environ else world
-
-
-def _number(name: str) -> int:
-    value = os.environ[name]
-    if not value.isdecimal():
-        raise CourseError(f"{name}={value!r} in the environment is no number of processes; torchrun sets it.")
-    return int(value)
-
-
-def _need_gpus(count: int) -> None:
-    have = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if not have:
-        raise CourseError("--ranks nccl needs a CUDA device, and none is visible here; --ranks gloo runs on the CPU.")
-    if have < count:
-        option = "--nproc-per-node" if "WORLD_SIZE" in os.environ else "--gpus"
-        raise CourseError(
-            f"NCCL needs a GPU for each process; {count} were started here, and there {'is' if have == 1 else 'are'} {have}: "
-            f"give {option} {have}. A process can hold several ranks."
-        )
-
-
-def _example(kind: str, dcp_size: int) -> str:
-    """Return a command that would run."""
-    count = next((n for n in (2, 3) if dcp_size % n == 0), 1)
-    return f"torchrun --standalone --nproc-per-node {count} -m dcplab incident --ranks {kind} --dcp-size {dcp_size}"
-
-
-def first_here() -> bool:
-    """Return True in the first process of a machine, which says what all of them would."""
-    return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 class Group:
@@ -151,7 +67,7 @@ class Group:
             self.store.wait([f"beat/{i}" for i in range(self.world)], JOIN)
         except RuntimeError as error:
             raise PeerLost(f"The processes did not meet within {JOIN.seconds} s: {first_sentence(error)}.") from None
-        self._agreements = 0
+        self._shared = 0
         self._over = threading.Event()
         self._signals, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
@@ -165,15 +81,7 @@ class Group:
 
     def agree(self, what: str, terms: Mapping[str, Any]) -> None:
         """Raise CourseError in every process unless all give the same ``terms`` of ``what``, which says what they start."""
-        key, self._agreements = f"terms/{self._agreements}", self._agreements + 1
-        mine = json.dumps({name: str(value) for name, value in terms.items()})
-        keys = [f"{key}/{i}" for i in range(self.world)]
-        try:
-            self.store.set(keys[self.rank], mine)
-            self.store.wait(keys, PATIENCE)
-            everyone = [json.loads(self.store.get(k)) for k in keys]
-        except RuntimeError as error:
-            raise PeerLost(f"The processes could not agree on {what}: {first_sentence(error)}.") from None
+        everyone = self.share(what, {name: str(value) for name, value in terms.items()})
         for i, theirs in enumerate(everyone):
             for name in {**everyone[0], **theirs}:
                 first, other = everyone[0].get(name), theirs.get(name)
@@ -182,6 +90,24 @@ class Group:
                         f"The processes do not start the same {what}: {name} is {first} in process 0 and {other} in process "
                         f"{i}. Start all of them with the same words, from the same revision of the course."
                     )
+
+    def share(self, what: str, value: Any, patience: datetime.timedelta = PATIENCE) -> list[Any]:
+        """Return every process's ``value``, as JSON has it, in order. Raises PeerLost where one does not give any in time."""
+        key, self._shared = f"shared/{self._shared}", self._shared + 1
+        keys = [f"{key}/{i}" for i in range(self.world)]
+        try:
+            self.store.set(keys[self.rank], json.dumps(value))
+            self.store.wait(keys, patience)
+            return [json.loads(self.store.get(k)) for k in keys]
+        except RuntimeError as error:
+            raise PeerLost(f"The processes could not agree on {what}: {first_sentence(error)}.") from None
+
+    def first_to_say(self) -> bool:
+        """Return True in the first process that asks: all may have the same to say, and one of them says it."""
+        try:
+            return self.store.add("said", 1) == 1
+        except RuntimeError:
+            return True
 
     def leave(self, failed: bool) -> None:
         """Take leave, so that nobody takes this process for dead. What ``failed`` is missed at once."""

@@ -42,10 +42,10 @@ def answer(paths: Mapping[str, Callable[..., Any]], look: bool = False, **given:
     over the functions that came along. ``look``: print what the typed spaces say of the wiring."""
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)  # TileLang's, of its cache
-    checked = {role: _checked(path) for role, path in paths.items()}
-    given |= dict(paths=checked, device="cuda" if torch.cuda.is_available() else "cpu")
+    made = {role: checked(path) for role, path in paths.items()}
+    given |= dict(paths=made, device="cuda" if torch.cuda.is_available() else "cpu")
     with _alone():  # what came along is a learner's code too
-        functions = load(getattr(sys.modules["__main__"], CARRIED, {}))
+        functions = load(getattr(sys.modules["__main__"], CARRIED, {}), Path.cwd())
     with ops.using(**operations(functions)):
         out = harness.serve(**given)
         if look and (misuse := harness.first_misuse(**given)):
@@ -53,12 +53,12 @@ def answer(paths: Mapping[str, Callable[..., Any]], look: bool = False, **given:
     return out
 
 
-def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
-    """Load the sources, by part, and return the functions by name. Each part is a module of its own, with a file that Triton
-    can read."""
+def load(sources: Mapping[str, str], folder: Path) -> dict[str, Callable[..., Any]]:
+    """Load the sources, by part, and return the functions by name. Each part is a module of its own, with a file in ``folder``
+    that Triton can read."""
     functions: dict[str, Callable[..., Any]] = {}
     for part, source in sources.items():
-        path = Path.cwd() / f"own_{part}.py"
+        path = folder / f"own_{part}.py"
         path.write_text(source, encoding="utf-8")
         module = types.ModuleType(path.stem)
         module.__file__ = str(path)
@@ -68,11 +68,11 @@ def load(sources: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
     return functions
 
 
-def _checked(path: Callable[..., Any]) -> Callable[..., Any]:
+def checked(path: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a learner's path, which must give what a path gives. Where it does not, the sentence is about that."""
     name = getattr(path, "__name__", "the path")
 
-    def checked(step: LayerStep) -> list[torch.Tensor]:
+    def call(step: LayerStep) -> list[torch.Tensor]:
         with _alone():
             outs = path(step)
         asked = f"{name} returns a list with one tensor [{len(step.batch.positions)}, heads, {WIDTH}] a rank of step.ranks"
@@ -85,7 +85,7 @@ def _checked(path: Callable[..., Any]) -> Callable[..., Any]:
             raise ValueError(f"{asked}; one has the shape {list(wrong.shape)}.")
         return list(outs)
 
-    return checked
+    return call
 
 
 def _kind_of(value: object) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from dcplab import ended, subprocess_call
-from dcplab.engine import group, scenario
+from dcplab.engine import group, scenario, world
 from dcplab.engine.configurator import ServerConfig
 from dcplab.errors import CourseError
 
@@ -36,20 +36,20 @@ class EngineOptions:
     indexer: str = "replicated"
     host_tokens: int | None = None
     prefill_dcp: int = 0
+    draft: int = 0
     threads: int = 1  # of torch on a CPU: more of them wait for each other on a busy machine
     processes: int | None = None
 
 
-SAY_S = 1.0  # in which the first process of a machine says why all end, before the end of another has it ended
 GRACE_S = 2.0  # for processes to end by themselves once one has
 
 
 def device(options: EngineOptions) -> str:
     """Return cpu or cuda. Raises CourseError if CUDA was asked for and is not available."""
     try:
-        group.check(options.ranks, options.dcp_size, options.processes)  # refused before anything is made
+        world.check(options.ranks, options.dcp_size, options.processes)  # refused before anything is made
     except CourseError:
-        _leave_it_to_the_first()
+        world.leave_it_to_the_first()
         raise
     have = torch.cuda.is_available()
     if options.device == "auto":
@@ -92,6 +92,7 @@ def config(options: EngineOptions) -> ServerConfig:
         indexer=options.indexer,
         host_tokens=options.host_tokens,
         prefill_dcp=options.prefill_dcp,
+        draft_tokens=options.draft,
     )
     built.check()
     return built
@@ -102,35 +103,28 @@ def on_every_rank(options: EngineOptions, work: Callable[..., None], *given: Any
 
     Raises CourseError if one of them ends before its work does; none of the others outlives that.
     """
-    world = group.check(options.ranks, options.dcp_size, options.processes)
-    if world and "WORLD_SIZE" not in os.environ:
-        _start(world, options, work, given)
+    count = world.check(options.ranks, options.dcp_size, options.processes)
+    if count and "WORLD_SIZE" not in os.environ:
+        _start(count, options, work, given)
         return
     if device(options) == "cpu":
         torch.set_num_threads(options.threads)
     try:
         work(options, *given)
-    except group.PeerLost:
+    except (group.PeerLost, group.Unlike):
         raise
     except CourseError:
-        _leave_it_to_the_first()
+        world.leave_it_to_the_first()
         raise
 
 
-def _leave_it_to_the_first() -> None:
-    """End this process, unless it is the first of its machine: all of them have the same to say."""
-    if not group.first_here():
-        time.sleep(SAY_S)
-        raise SystemExit(2) from None
-
-
-def _start(world: int, options: EngineOptions, work: Callable[..., None], given: tuple[Any, ...]) -> None:
-    """Run ``work`` in ``world`` new processes, and wait."""
+def _start(count: int, options: EngineOptions, work: Callable[..., None], given: tuple[Any, ...]) -> None:
+    """Run ``work`` in ``count`` new processes, and wait."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    words = (world, options, port, work, given)
-    context = torch.multiprocessing.spawn(_one_process, words, nprocs=world, join=False)
+    words = (count, options, port, work, given)
+    context = torch.multiprocessing.spawn(_one_process, words, nprocs=count, join=False)
     try:
         while not context.join(grace_period=GRACE_S):
             pass
@@ -138,13 +132,13 @@ def _start(world: int, options: EngineOptions, work: Callable[..., None], given:
         if error.exit_code == 2:  # it has said why
             raise SystemExit(2) from None
         why = ended.by_signal(-error.exit_code) if error.exit_code < 0 else f"exit status {error.exit_code}"
-        raise CourseError(f"Process {error.error_index} of {world} has ended ({why}), and so the others were ended.") from None
+        raise CourseError(f"Process {error.error_index} of {count} has ended ({why}), and so the others were ended.") from None
 
 
 def _one_process(
-    rank: int, world: int, options: EngineOptions, port: int, work: Callable[..., None], given: tuple[Any, ...]
+    rank: int, count: int, options: EngineOptions, port: int, work: Callable[..., None], given: tuple[Any, ...]
 ) -> None:
-    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world, "MASTER_PORT": port}
+    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_PORT": port}
     os.environ.update({name: str(value) for name, value in place.items()}, MASTER_ADDR="127.0.0.1")
     try:
         on_every_rank(options, work, *given)
@@ -167,10 +161,10 @@ def free_gpu_bytes() -> int:
 def ran_on(options: EngineOptions) -> str:
     """Name the device and the ranks for the head of a result, so that a CPU's is never taken for a GPU's."""
     where = f"GPU ({torch.cuda.get_device_name()})" if device(options) == "cuda" else "CPU (torch)"
-    world = group.check(options.ranks, options.dcp_size, options.processes)
+    count = world.check(options.ranks, options.dcp_size, options.processes)
     how = (
-        f"{world} processes over {'NCCL' if options.ranks == 'nccl' else options.ranks}"
-        if world
+        f"{count} processes over {'NCCL' if options.ranks == 'nccl' else options.ranks}"
+        if count
         else "all ranks in one process"
     )
     return f"{where}, {how}"

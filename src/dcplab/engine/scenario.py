@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from dcplab.engine import defects as switches
 from dcplab.engine import tokenizer
 from dcplab.engine.allocator import DoubleFree
 from dcplab.engine.arena import Damage
 from dcplab.engine.configurator import ServerConfig
+from dcplab.engine.group import PATIENCE, PeerLost, Unlike
 from dcplab.engine.pools import DeviceAssert
 from dcplab.engine.rank_step import CapacityAlarm
 from dcplab.engine.runner import Metrics, ServerCrash
@@ -23,7 +25,7 @@ from dcplab.engine.scheduler import BufferWatermark, Engine
 from dcplab.engine.shared import Choices, Monitor
 from dcplab.engine.space_tags import SpaceError
 from dcplab.engine.tokenizer import Question
-from dcplab.engine.watcher import Access, Hit
+from dcplab.engine.watcher import Access, Hit, access_of
 from dcplab.errors import CourseError
 
 LEVELS = ("below", "above", "full")
@@ -108,6 +110,7 @@ def default_level(defects: Iterable[str]) -> str:
     return min(levels, key=LEVELS.index, default="above")
 
 
+END = timedelta(seconds=10)  # in which all processes see the end of a server that died, or wait for ranks that are gone
 AGAIN = 3 * 2  # pages that the questions take when they are asked again: their ends, and the answers
 
 
@@ -211,17 +214,40 @@ def story(
     else:
         out.verdict = "silent corruption" if out.wrong else "right"
     watcher = engine.watcher
-    out.watermarks, out.largest_loc = engine.watermarks(), engine.metrics.largest_loc
-    out.first_misuse, out.first_outside, out.overwritten = (
-        watcher.first_misuse,
-        watcher.first_outside,
-        dict(watcher.overwritten),
-    )
+    out.largest_loc, out.overwritten = engine.metrics.largest_loc, dict(watcher.overwritten)
+    _tell_each_other(engine, out)
     out.canaries = engine.workers[0].arena.damage()
     out.monitor, out.metrics, out.choices = engine.shared.monitor, engine.metrics, engine.shared.choices
     out.holders = {h.loc: engine.owner_of(h.loc) for h in out.overwritten.values() if h.loc is not None}
     out.seconds = time.perf_counter() - start
     return out
+
+
+def _tell_each_other(engine: Engine, out: Outcome) -> None:
+    """Complete the outcome by what other processes saw: the first misuse and the first access outside, of the earliest step and
+    there of the lowest ranks, and the highest indices. Raises Unlike in every process unless the server ended alike in all."""
+    comm, watcher = engine.comm, engine.watcher
+    seen = [access and access.plain() for access in (watcher.first_misuse, watcher.first_outside)]
+    ended = f"{out.verdict} ({out.why})" if out.why else out.verdict
+    cut_short = out.verdict in ("crash", "alarm", "refused")
+    try:
+        everyone = comm.share("the story's end", [out.verdict, ended, watcher.highest, *seen], END if cut_short else PATIENCE)
+    except PeerLost:
+        if not cut_short:
+            raise
+        ranks = f"ranks {comm.ranks[0]} to {comm.ranks[-1]}" if len(comm.ranks) > 1 else f"rank {comm.ranks[0]}"
+        raise Unlike(
+            f"The server ended on {ranks} only: {ended}. The others would wait for ever; one process shows all."
+        ) from None
+    if len({verdict for verdict, *_ in everyone}) > 1:
+        what = "; ".join(f"process {i}: {one[1]}" for i, one in enumerate(everyone))
+        raise Unlike(f"The server did not end alike on all ranks. {what}.") if comm.first_to_say() else SystemExit(2)
+    highest = [one[2] for one in everyone]
+    out.watermarks = [replace(w, highest=max(h.get(w.buffer, w.highest) for h in highest)) for w in engine.watermarks()]
+    misuse, outside = ([one[i] for one in everyone if one[i]] for i in (3, 4))
+    out.first_misuse, out.first_outside = (
+        access_of(min(kind, key=lambda access: access["step"])) if kind else None for kind in (misuse, outside)
+    )
 
 
 def _act(

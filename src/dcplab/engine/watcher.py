@@ -13,8 +13,8 @@ set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 import torch
@@ -84,6 +84,11 @@ class Access:
     def misuse(self) -> bool:
         return self.given is not self.needed
 
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data, of which `access_of` makes it again."""
+        spaces = {"given": self.given.value if self.given else None, "needed": self.needed.value}
+        return asdict(self) | spaces
+
     def sentence(self) -> str:
         """Word the access for a person: the operation, the rank, the index, and the buffer's size."""
         does = "writes" if self.write else "reads"
@@ -92,6 +97,13 @@ class Access:
         if self.outside:
             return f"{head} at {what} {self.first}, which has slots 0..{self.slots - 1} ({self.needed.value} space)."
         return f"{head}, indexed by {self.needed.value}, with {'locs' if what == 'loc' else what} {self.low}..{self.high}."
+
+
+def access_of(plain: Mapping[str, Any]) -> Access:
+    """Make the access again of which `Access.plain` gave ``plain``."""
+    given = Space(plain["given"]) if plain["given"] else None
+    hits = tuple(Hit(**hit) for hit in plain["hits"])
+    return Access(**{**plain, "given": given, "needed": Space(plain["needed"]), "hits": hits})
 
 
 @dataclass

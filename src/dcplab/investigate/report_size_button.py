@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dcplab import ended, mode, subprocess_call
-from dcplab.engine import group
+from dcplab.engine import world
 from dcplab.errors import CourseError
 from dcplab.present.page import PRE, STATUS, html
 from dcplab.present.text_with_table import Words
@@ -30,24 +30,31 @@ GRACE_S = 5.0
 DEFECTS = {"unpatched": "as it was reported", "none": "with every patch"}
 
 
-def command(defects: str = "unpatched", processes: int = 1) -> tuple[list[str], str]:
+def command(
+    defects: str = "unpatched", processes: int | None = None, ranks: str | None = None, gpus: int | None = None
+) -> tuple[list[str], str]:
     """Return the words for ``./course`` that run the incident on this machine, and a sentence that describes the run."""
     if defects not in DEFECTS:
         raise CourseError(f"The server can run {' or '.join(DEFECTS)}, not {defects!r}.")
     here = mode.current()
-    gpu = here.name == "gpu"
-    if processes != 1:
-        group.check("nccl" if gpu else "gloo", 8 if gpu else 4, processes)
-    held = "one process" if processes == 1 else f"{processes} processes{', a GPU each' if gpu else ' over gloo'}"
+    gpu = here.name == "gpu" and ranks != "gloo"
+    if ranks is None and gpus is None:
+        ranks = "local" if processes in (None, 1) else "nccl" if gpu else "gloo"
+    kind, count = world.asked(ranks or "local", processes, gpus)
+    if (kind, count) == ("local", 1):
+        count = None
+    held_by = world.check(kind, 8 if gpu else 4, count)
+    held = f"{held_by} processes{', a GPU each' if gpu else ' over gloo'}" if held_by else "one process"
+    why = here.reason if here.name == "cpu" else "Over gloo ranks are on the CPU."
     what = (
         f"The report's own size on {here.device}: C = 455,744 rows a rank, P = 64, D = 8 ranks, {held}; three DSA layers, "
         "where the report's server has eleven."
         if gpu
-        else f"The report's size needs a GPU. {here.reason} Here the same story runs on a small server: D = 4, P = 8, CPU"
-        f"{'' if processes == 1 else ', ' + held}."
+        else f"The report's size needs a GPU. {why} Here the same story runs on a small server: D = 4, P = 8, CPU"
+        f"{', ' + held if held_by else ''}."
     )
-    several = ("--gpus", str(processes)) if gpu else ("--ranks", "gloo", "--processes", str(processes))
-    return ["incident", "--defects", defects, *(REPORT if gpu else TOY), *(several if processes > 1 else ())], what
+    dealt = ("--gpus", str(held_by)) if gpu else ("--ranks", "gloo", "--processes", str(held_by))
+    return ["incident", "--defects", defects, *(REPORT if gpu else TOY), *(dealt if held_by else ())], what
 
 
 _LAUNCH = "import sys; from dcplab.investigate import report_size_button; report_size_button.launched(sys.argv[1:])"
@@ -113,8 +120,8 @@ class Job:
 class AtScale:
     """Two buttons and the server's output. As text: how to run it from a terminal. ``run()`` runs it at once."""
 
-    def __init__(self, defects: str, processes: int = 1):
-        self.words, self.what = command(defects, processes)
+    def __init__(self, defects: str, *dealt: Any):
+        self.words, self.what = command(defects, *dealt)
         self.result: str | None = None
 
     def __repr__(self) -> str:
@@ -149,10 +156,13 @@ class AtScale:
         display({**bundle, "text/plain": "The buttons work where a kernel runs."}, raw=True, metadata=metadata)
 
 
-def at_scale(defects: str = "unpatched", processes: int = 1) -> AtScale:
+def at_scale(
+    defects: str = "unpatched", processes: int | None = None, ranks: str | None = None, gpus: int | None = None
+) -> AtScale:
     """Offer the incident at the report's size on a GPU, or small on a CPU. ``defects``: "unpatched", or "none" for every
-    patch. ``processes``: how many hold the ranks, a GPU each, or over gloo on a CPU. CourseError where they cannot."""
-    return AtScale(defects, processes)
+    patch. ``ranks``, ``processes`` and ``gpus`` are the options of ``./course incident``; ``processes`` alone is as many GPUs,
+    or on a CPU processes over gloo. CourseError where they cannot hold the ranks."""
+    return AtScale(defects, processes, ranks, gpus)
 
 
 def _buttons(owner: AtScale):
