@@ -13,7 +13,7 @@ import torch
 
 from dcplab.cli import main
 from dcplab.engine import defects as switches
-from dcplab.engine import isolation, options
+from dcplab.engine import isolation, world
 
 SMALL = ["--dcp-size", "2", "--page-size", "4", "--device", "cpu"]
 
@@ -115,7 +115,7 @@ def test_ranks_that_would_not_meet_are_refused_before_any_group_is_made(
     assert time.process_time() - began < 1
     assert status == 2 and out == "" and sentence in err and len(err.strip().splitlines()) == 1
     monkeypatch.setenv("LOCAL_RANK", "1")  # the others leave it to the first
-    monkeypatch.setattr(options, "SAY_S", 0)
+    monkeypatch.setattr(world, "SAY_S", 0)
     with pytest.raises(SystemExit):
         main(["incident", "--ranks", ranks, "--dcp-size", str(dcp_size)])
     assert capsys.readouterr().err == ""
