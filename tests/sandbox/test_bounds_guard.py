@@ -1,3 +1,5 @@
+import gc
+
 import numpy as np
 import pytest
 import torch
@@ -103,6 +105,31 @@ def test_buffers_hold_what_they_were_given(arena):
     assert arena.views["rows"].tolist() == list(range(6)) and arena.views["rows"].is_contiguous()
     assert arena.views["keys"].shape == (3, 4) and arena.views["none"].shape == (0, 2)
     assert arena.touched() == []
+
+
+def test_what_a_wild_store_can_reach_beside_a_launch_is_nothing_that_the_next_one_needs():
+    """On a GPU it lands in what lies near. A kept canary once charged four right stores with -127 of a buffer."""
+    buffers = {"rows": torch.arange(6)}
+    alive = {id(t) for t in gc.get_objects() if isinstance(t, torch.Tensor)}
+    arena = CanaryBuffers(buffers)
+    own = arena.memory.untyped_storage().data_ptr()
+    for t in gc.get_objects():
+        if isinstance(t, torch.Tensor) and id(t) not in alive and t.untyped_storage().data_ptr() != own:
+            t.zero_()
+    assert arena.touched() == [] == CanaryBuffers(buffers).touched()
+
+
+def test_the_end_of_a_larger_buffer_has_its_bands_where_the_larger_one_ends():
+    end = CanaryBuffers({"pool": torch.arange(4), "other": torch.arange(2)}, before={"pool": 800})
+    whole = end.whole("pool", 800)
+    assert whole.numel() == 832 and whole[800:].view(torch.int64).tolist() == [0, 1, 2, 3]
+    whole[:800] = 1  # a part of the larger buffer, which a kernel may write
+    assert end.touched() == [] and end.views["other"].tolist() == [0, 1]
+    for byte, element in ((32, 4), (-808, -101)):
+        end.memory[end.spans["pool"][0] + byte] ^= 255
+        (event,) = end.touched()
+        assert (event["buffer"], event["element"], event["size"]) == ("pool", element, 4)
+        end.memory[end.spans["pool"][0] + byte] ^= 255
 
 
 @pytest.mark.parametrize("name, byte, element", [("rows", 48, 6), ("rows", -8, -1), ("keys", 24 + 300, 162), ("keys", -2, -1)])

@@ -150,21 +150,19 @@ def _run_launch(kernel: Any, case: Mapping[str, Any], job: Mapping[str, Any], pa
     buffers = codec.decode(case["buffers"])
     were = {name: codec.tensor_bytes(t) for name, t in buffers.items()}
     on_gpu = job["mode"] == "gpu"
-    arena = CanaryBuffers(buffers, "cuda" if on_gpu else "cpu")
+    arena = CanaryBuffers(buffers, "cuda", _bytes_before(case, buffers)) if on_gpu else CanaryBuffers(buffers)
     drawable = access_record.small([t.numel() for t in buffers.values()], case["grid"])
     accesses = access_record.AccessRecord() if drawable and not on_gpu else None
     reads = ReadCount(codec.decode(case["reads"])) if "reads" in case and not on_gpu else None
     guard = None if on_gpu else Guard(arena.views, notes=[recorder for recorder in (accesses, reads) if recorder])
-    args, wholes, record, doubts = [], {}, {}, []
+    args, record, doubts = [], {}, []
     for kind, value, dtype, before in codec.decode(case["args"]):
         if kind == "value":
             args.append(value)
             continue
         dtype = codec.dtype_named(dtype) if dtype else buffers[value].dtype
         if on_gpu:
-            if before and value not in wholes:
-                wholes[value] = _end_of_larger(arena.views[value], before * dtype.itemsize)
-            args.append(wholes.get(value, arena.views[value]).view(dtype))
+            args.append((arena.whole(value, before * dtype.itemsize) if before else arena.views[value]).view(dtype))
         else:
             assert guard is not None  # it is made for every launch on a CPU
             args.append(guard.pointer(value, dtype, before))
@@ -174,9 +172,6 @@ def _run_launch(kernel: Any, case: Mapping[str, Any], job: Mapping[str, Any], pa
         if on_gpu:
             kernel[case["grid"]](*args, **case["constexprs"])
             _settle("gpu")
-            for name, whole in wholes.items():
-                view = arena.views[name]
-                view.view(-1).view(torch.uint8).copy_(whole[-view.numel() * view.element_size() :])
         else:
             order = backwards() if case["backwards"] else contextlib.nullcontext()
             assert guard is not None
@@ -211,12 +206,14 @@ def _compile(kernel: Any, case: Mapping[str, Any], path: Path) -> dict[Any, Any]
         return {"raised": _raised(e, path)}
 
 
-def _end_of_larger(view: torch.Tensor, before: int) -> torch.Tensor:
-    """Allocate a larger buffer in bytes whose end holds a copy of ``view``: Triton refuses a pointer into no allocation."""
-    content = view.reshape(-1).view(torch.uint8)
-    whole = torch.empty(before + content.numel(), dtype=torch.uint8, device=view.device)
-    whole[before:] = content
-    return whole
+def _bytes_before(case: Mapping[str, Any], buffers: Mapping[str, torch.Tensor]) -> dict[str, int]:
+    """Return the bytes of a larger buffer that a pointer begins with, by the name of the buffer at its end."""
+    found: dict[str, int] = {}
+    for kind, name, dtype, before in codec.decode(case["args"]):
+        if kind != "value":
+            width = (codec.dtype_named(dtype) if dtype else buffers[name].dtype).itemsize
+            found[name] = max(found.get(name, 0), before * width)
+    return found
 
 
 def _raised(e: BaseException, path: Path) -> dict[Any, Any]:

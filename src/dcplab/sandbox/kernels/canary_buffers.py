@@ -2,12 +2,15 @@
 
 A store outside a buffer changes a band, and reading the bands back finds it. This works alike on a GPU, where such a store
 raises nothing, and costs one comparison of the bands. A band cannot show a load: on a CPU the guard does.
+
+Nothing outlives a launch on the device. A store that passes a band lands in whatever else lies there: the canary itself, were it
+kept, and every later launch of the child would be charged with it.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -16,23 +19,29 @@ from dcplab.sandbox.kernels.bounds_guard import report
 
 ALIGN = 256
 PERIOD = 8191
-KEPT = 1024  # most periods that are made once
+CANARY = bytearray((i * 131 + 89) % 251 + 2 for i in range(PERIOD))
 SMALLEST, LARGEST = 1 << 14, 1 << 24
 
 
 class CanaryBuffers:
-    """``views``: the buffers by name, contiguous, on ``device``, holding copies of their initial contents."""
+    """``views``: the buffers by name, contiguous, on ``device``, holding copies of their initial contents. ``before``: by name,
+    the bytes of a larger buffer, of which this is the end. They may be written and hold anything."""
 
-    def __init__(self, buffers: Mapping[str, torch.Tensor], device: str = "cpu"):
+    def __init__(self, buffers: Mapping[str, torch.Tensor], device: str = "cpu", before: Mapping[str, int] | None = None):
         sizes = {name: t.numel() * t.element_size() for name, t in buffers.items()}
         # A raw loc lies up to D times past a pool of rows. A band of 16 buffers catches it and still tells whose it was.
-        self.band = _round_up(min(max(16 * max(sizes.values(), default=0), SMALLEST), LARGEST))
+        band = _round_up(min(max(16 * max(sizes.values(), default=0), SMALLEST), LARGEST))
         self.spans: dict[str, tuple[int, int]] = {}
-        at = self.band
+        edges, at = [0], band
         for name, size in sizes.items():
-            self.spans[name] = (at, at + size)
-            at = _round_up(at + size) + self.band
-        self.memory = _pattern(at, device).clone()
+            low = at + (before or {}).get(name, 0)
+            self.spans[name] = (low, low + size)
+            edges += [at, low + size]
+            at = _round_up(low + size) + band
+        self.bands = list(pairwise([*edges, at]))[::2]
+        self.memory = torch.empty(at, dtype=torch.uint8, device=device)
+        for low, high in self.bands:
+            self.memory[low:high] = _pattern(low, high, device)
         self.views, self.dtypes = {}, {}
         for name, t in buffers.items():
             low, high = self.spans[name]
@@ -41,14 +50,17 @@ class CanaryBuffers:
             view.copy_(t)
             self.views[name], self.dtypes[name] = view, t.dtype
 
+    def whole(self, name: str, before: int) -> torch.Tensor:
+        """Return the bytes of a buffer and of ``before`` bytes ahead of it, which a kernel's pointer begins with."""
+        low, high = self.spans[name]
+        return self.memory[low - before : high]
+
     def touched(self) -> list[dict[str, Any]]:
         """Report each band that changed: the changed element nearest to a buffer, and the number of changed bytes."""
         found = []
-        edges = [(None, 0), *((name, high) for name, (_, high) in self.spans.items())]
-        for (before, low), (after, high) in zip(
-            edges, [*((name, low) for name, (low, _) in self.spans.items()), (None, len(self.memory))], strict=True
-        ):
-            changed = (self.memory[low:high] != _pattern(high, self.memory.device, low)).nonzero().flatten()
+        neighbours = pairwise([None, *self.spans, None])
+        for (low, high), (before, after) in zip(self.bands, neighbours, strict=True):
+            changed = (self.memory[low:high] != _pattern(low, high, self.memory.device)).nonzero().flatten()
             if not len(changed):
                 continue
             first, last = low + int(changed[0]), low + int(changed[-1])
@@ -64,21 +76,12 @@ class CanaryBuffers:
         return found
 
 
-def _pattern(end: int, device: torch.device | str, start: int = 0) -> torch.Tensor:
-    """Return bytes ``start`` to ``end`` of the canary. Its period is a prime, so a copy of a band at another place does not
+def _pattern(low: int, high: int, device: torch.device | str) -> torch.Tensor:
+    """Return bytes ``low`` to ``high`` of the canary. Its period is a prime, so a copy of a band at another place does not
     pass."""
-    skip = start % PERIOD
-    count = -(-(skip + end - start) // PERIOD)
-    tiles = _kept(device, 1 << max(0, count - 1).bit_length()) if count <= KEPT else _tiles(device, count)
-    return tiles[skip : skip + end - start]
-
-
-def _tiles(device: torch.device | str, count: int) -> torch.Tensor:
-    """Return some periods of the canary."""
-    return ((torch.arange(PERIOD, device=device) * 131 + 89) % 251 + 2).to(torch.uint8).repeat(count)
-
-
-_kept = functools.cache(_tiles)  # a bank launches hundreds of times; nobody writes to these
+    skip = low % PERIOD
+    count = -(-(skip + high - low) // PERIOD)
+    return torch.frombuffer(CANARY, dtype=torch.uint8).to(device).repeat(count)[skip : skip + high - low]
 
 
 def _round_up(n: int) -> int:

@@ -72,6 +72,7 @@ def watched(casts: bool = True) -> Iterator[list[tuple[str, str]]]:
             return plain(self)
 
         kind.__bool__ = asked
+        kind.__index__ = lambda self: int(self.handle.data.item())  # Triton 3.6's own takes no bound from numpy 2.4 on
 
     put = interpreter._patch_lang_tensor
     undo.append((interpreter, "_patch_lang_tensor", put))
