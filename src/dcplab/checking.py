@@ -94,7 +94,7 @@ def _verdict(program: Program, reference: Reference, note: Note | None, trial: T
         solution = beside.submit(reference.expected) if key.part.oracle is None else None
         trial = trial or attempt([program], key.part, drawn.packed, drawn.mode, drawn.own_s, note)[0]
     expected = solution.result() if solution else reference.expected()
-    judged = judgement.judge(key, program, drawn, trial, expected, modes.versions().get("triton", ""))
+    judged = judgement.judge(key, program, drawn, trial, expected)
     if kernel and judged.why in ("passed", "unjudged"):
         judged = judgement.compiled(judged, *_compiled(program, key.part, drawn))
     return _kernel_alone(judged, expected) if drawn.launches and judged.why == "passed" else judged
@@ -112,7 +112,7 @@ def _kernel_alone(judged: Judgement, expected: Sequence[Any] | str) -> Judgement
         return judgement.no_kernel(judged, "made")
     bare = replace(program, source=core(program.source))
     trial = attempt([bare], key.part, drawn.packed, drawn.mode, drawn.own_s)[0]
-    found = judgement.judge(key, program, drawn, trial, expected, modes.versions().get("triton", ""))
+    found = judgement.judge(key, program, drawn, trial, expected)
     if trial.load_error or any(record.get("raised", {}).get("type") == "NameError" for record in trial.records.values()):
         return replace(judged, vouched=False)
     if found.why != "passed":
@@ -156,9 +156,8 @@ def _fact(judged: Judgement) -> tuple[str, Any] | None:
         ran = [beside.submit(attempt, [judged.program], key.part, one.drawn.packed, mode, one.drawn.own_s) for one in others]
         right = [one.expected() for one in others]
         trials = [one.result()[0] for one in ran]
-    triton = modes.versions().get("triton", "")
     again = zip(others, trials, right, strict=True)
-    found = related([judged, *(judgement.judge(key, judged.program, one.drawn, did, of, triton) for one, did, of in again)])
+    found = related([judged, *(judgement.judge(key, judged.program, one.drawn, did, of) for one, did, of in again)])
     return ("related", found) if found else None
 
 
@@ -168,7 +167,7 @@ def _misconception(here: Judgement, reference: Reference) -> Wrong | None:
     drawn = replace(here.drawn, mode="cpu")
     own_s = ENDLESS_S if here.outcome == "timeout" else drawn.own_s
     second = here.trial.watched or attempt([here.program], here.part, drawn.packed, "cpu", own_s)[0]
-    there = judgement.judge(here.key, here.program, drawn, second, here.expected, modes.versions().get("triton", ""))
+    there = judgement.judge(here.key, here.program, drawn, second, here.expected)
     return diagnose.find_on_gpu(here, there, reference.bank)
 
 

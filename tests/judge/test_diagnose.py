@@ -25,7 +25,7 @@ def judged(records, truth, cases=None):
     cases = cases or tuple(Case((i,), size=i) for i in range(len(truth)))
     drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
     trial = Trial({i: {"events": [], **record} for i, record in enumerate(records)}, status="done")
-    return judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, truth, "")
+    return judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, truth)
 
 
 def trial(values):
@@ -45,7 +45,7 @@ def judged_and_named(answers, mine, truth, made=None):
     bank = [(Wrong(id=name, part="9a", says=name, asks="?", source=""), PROGRAM) for name in answers]
     cases = tuple(Case((i,), size=i) for i in range(len(truth)))
     drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
-    judged = judge(Key("09", part, PROGRAM, PROGRAM, bank), PROGRAM, drawn, trial(mine), truth, "")
+    judged = judge(Key("09", part, PROGRAM, PROGRAM, bank), PROGRAM, drawn, trial(mine), truth)
 
     def did(wrong, mode, number):
         known = {**{name: trial(values) for name, values in answers.items()}, **(made or {})}

@@ -24,7 +24,7 @@ def judged(params, calls, got, right, writes=(), raises=None):
     drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
     field = "written" if writes else "returned"
     trial = Trial({i: {"events": [], field: value} for i, value in enumerate(got)}, status="done")
-    return judge(Key("09", part, program, program, []), program, drawn, trial, right, "")
+    return judge(Key("09", part, program, program, []), program, drawn, trial, right)
 
 
 def told(*args, **kwargs):

@@ -22,7 +22,7 @@ def left(answers, mine=MINE, ended=False, sources=None, **also):
     cases = tuple(Case((i,), size=size) for i, size in enumerate([0, 1, 4, 3, 2]))
     drawn = Drawn(1, "cpu", cases, tuple({"kind": "case", "call": ""} for _ in cases), 0, 1.0)
     trial = Trial({i: {"returned": v, "events": []} for i, v in enumerate(mine)}, status="died" if ended else "done", exit=1)
-    judged = judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, RIGHT, "")
+    judged = judge(Key("09", part, PROGRAM, PROGRAM, []), PROGRAM, drawn, trial, RIGHT)
     ran = []
 
     def bank(wrong, mode, cases):
@@ -76,6 +76,6 @@ def test_code_is_like_code_by_its_operations_and_not_by_its_names():
     mine = extract(
         ["def f(s):\n    others = s.ranks\n    for each in others:\n        each.write()\n        each.read()\n"], ("f",)
     )
-    judged = judge(Key("09", part, PROGRAM, mine, []), mine, Drawn(1, "cpu", (), (), 0, 1.0), Trial(), [], "")
+    judged = judge(Key("09", part, PROGRAM, mine, []), mine, Drawn(1, "cpu", (), (), 0, 1.0), Trial(), [])
     assert sieve.by_likeness(judged, wrong)[0].id == "first"
     assert sieve.by_likeness(judged, wrong[:2])[0].id == "never", "it has nothing that the answer has not"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dcplab import mode as modes
 from dcplab import paths
 from dcplab.course.catalog import Lab
 from dcplab.course.drawn import draw
@@ -60,6 +59,5 @@ def _surviving(key: Key, left: Sequence[Mutant], seed: int) -> list[Mutant]:
     expected = Reference(key, drawn).expected()
     programs = [replace(key.solution, source=mutant.source, lines=()) for mutant in left]
     trials = attempt(programs, key.part, drawn.packed, "cpu", drawn.own_s)
-    triton = modes.versions().get("triton", "")
-    judged = [judgement.judge(key, p, drawn, t, expected, triton) for p, t in zip(programs, trials, strict=True)]
+    judged = [judgement.judge(key, p, drawn, t, expected) for p, t in zip(programs, trials, strict=True)]
     return [mutant for mutant, j in zip(left, judged, strict=True) if j.outcome in ("passed", "error")]

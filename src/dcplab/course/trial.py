@@ -12,6 +12,11 @@ ONLY_IF_RIGHT = ("shares", "again", "needless")  # kinds that are told only wher
 LOGIC = "logic"  # a doubt: the interpreter kept one side of `and` or `or` between blocks, so accesses prove nothing
 
 
+def accesses_known(record: Mapping[str, Any]) -> bool:
+    """Return True if the interpreter ran a launch to its end as a compiler would, so that its events are all there are."""
+    return "events" in record and "raised" not in record and all(kind != LOGIC for kind, _ in record.get("doubts", ()))
+
+
 @dataclass
 class Trial:
     """The records of one program, by case number, up to its end. ``status`` is "done" or the way its child ended (see

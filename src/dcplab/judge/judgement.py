@@ -10,7 +10,7 @@ from typing import Any, cast
 from dcplab.course.drawn import Drawn
 from dcplab.course.key import Key
 from dcplab.course.model import HandIn, Outcome, Part, Wrong
-from dcplab.course.trial import Trial
+from dcplab.course.trial import Trial, accesses_known
 from dcplab.judge.deeds import Deeds, deeds
 from dcplab.judge.verdict import NO_CASE, Verdict, in_order, of_case, overall
 from dcplab.notebook.extract import Program, defined, same_code, unfinished
@@ -97,6 +97,14 @@ class Judgement:
         return in_order(most, self.drawn.cases)[0]
 
     @property
+    def unwatched(self) -> list[int]:
+        """Return the numbers of the launches on a GPU whose accesses are not known: the interpreter, which watches accesses,
+        did not run these to their end."""
+        if self.trial.watched is None or not self.drawn.launches:
+            return []
+        return [n for n in self.trial.records if not accesses_known(self.trial.watched.records.get(n, {}))]
+
+    @property
     def share(self) -> float:
         """Return the share of the points for an answer that did not pass."""
         whole = self.part.by_case and self.outcome == "wrong" and self.why not in ("other_seed", "several_seeds")
@@ -156,16 +164,15 @@ def busy(key: Key, program: Program, seed: int, mode: str) -> Judgement:
     return Judgement(key, program, seed, mode, "error", "busy")
 
 
-def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequence[Any] | str, triton: str) -> Judgement:
-    """Judge a trial case by case. ``expected``: the right results, or a sentence if the course's own program failed.
-    ``triton``: the version whose interpreter ran the answer."""
+def judge(key: Key, program: Program, drawn: Drawn, trial: Trial, expected: Sequence[Any] | str) -> Judgement:
+    """Judge a trial case by case. ``expected``: the right results, or a sentence if the course's own program failed."""
 
     def say(outcome: Outcome, why: str, **more: Any) -> Judgement:
         return Judgement(key, program, drawn.seed, drawn.mode, outcome, why, drawn=drawn, trial=trial, **more)
 
     if isinstance(expected, str):
         return say("error", "checker", says=expected)
-    verdicts = [of_case(key.part, i, case, trial, expected[i], triton) for i, case in enumerate(drawn.cases)]
+    verdicts = [of_case(key.part, i, case, trial, expected[i]) for i, case in enumerate(drawn.cases)]
     facts = {"expected": expected, "verdicts": verdicts}
     if trial.load_error:
         return say("crashed", "does_not_load", **facts)

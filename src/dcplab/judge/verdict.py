@@ -41,8 +41,8 @@ def outcome_of(case: Case | Launch, record: Mapping[str, Any]) -> Any:
     return record.get("written") if isinstance(case, Launch) or case.writes else record.get("returned")
 
 
-def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected: Any, triton: str) -> Verdict:
-    """Judge one case. ``triton`` is the version whose interpreter ran it."""
+def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected: Any) -> Verdict:
+    """Judge one case."""
     record = trial.records.get(number)
     if record is None:
         return missing(number, trial)
@@ -52,7 +52,7 @@ def of_case(part: Part, number: int, case: Case | Launch, trial: Trial, expected
     if raised:
         if asked and asked in raised["is_a"]:
             return _touched(number, record) or Verdict(number, "passed")
-        return _raised(number, raised, asked, triton)
+        return _raised(number, raised, asked)
     if asked:
         return Verdict(number, "wrong", "returned", asked)
     unsafe, doubts = _touched(number, record), record.get("doubts") or ()
@@ -123,10 +123,10 @@ def _difference(case: Case | Launch, got: Any, expected: Any, close: float | Non
     return next((found for found in every if found is not None), None)  # the first written value that differs
 
 
-def _raised(number: int, raised: Mapping[str, Any], asked: str | None, triton: str) -> Verdict:
+def _raised(number: int, raised: Mapping[str, Any], asked: str | None) -> Verdict:
     if raised["type"] == "NotImplementedError":
         return Verdict(number, "not_attempted", "unfinished")
-    if limit := _limit(raised["message"], triton):
+    if limit := _limit(raised["message"]):
         return Verdict(number, "unjudged", "doubt", limit)
     if asked:
         return Verdict(number, "wrong", "raised_other", asked)
@@ -139,12 +139,10 @@ def _raised(number: int, raised: Mapping[str, Any], asked: str | None, triton: s
     return Verdict(number, "crashed", "name" if raised["type"] == "NameError" else "raised")
 
 
-def _limit(message: str, triton: str) -> tuple[str, str] | None:
+def _limit(message: str) -> tuple[str, str] | None:
     """Return the interpreter's own limitation that an exception's message is about, or None."""
     if "'InterpreterBuilder' object has no attribute 'get_bf16'" in message:  # the interpreter makes no bf16 constants
         return "arithmetic", "bf16"
-    if "only 0-dimensional arrays can be converted" in message and triton.startswith("3.6"):  # under numpy 2.4 and later
-        return "loop", triton
     return None
 
 

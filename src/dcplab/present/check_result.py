@@ -159,7 +159,7 @@ def _told(judgement: Judgement, names: Sequence[Sequence[str]]) -> _Told:
             helped = f" beside the course's {_replaced(j)}" if j.own else ""
             right = f"Right on all {len(drawn.cases)} cases{helped}{also}."
             alone = () if j.vouched else (sentences.NOT_VOUCHED,)
-            told = " ".join([right, *alone, *sentences.of_notes(j.trial), *more])
+            told = " ".join([right, *alone, *sentences.of_notes(j.trial), *sentences.of_unwatched(j), *more])
             return _Told(told, aside=_with_own(j, names) or _by_luck(j))
     case = drawn.cases[j.shown.number]
     first, seedless = _mistake(j, names), _seedless(j)

@@ -23,7 +23,6 @@ DOUBTS = {
     "cast": "Triton's CPU interpreter truncates a cast to {}; a GPU rounds. This can only be judged on a GPU.",
     "logic": "Triton's CPU interpreter keeps one side of `and` or `or` between blocks: join masks with & and |.",
     "logic not": "Triton's CPU interpreter gives one bool for `not` of a whole block: `~` turns a mask over, lane by lane.",
-    "loop": "Triton {} cannot interpret a loop whose bound is loaded at run time; Triton 3.7.1 and a GPU can.",
 }
 _PASSED_OVER = {
     "compile": "torch.compile was passed over: the function ran as it is.",
@@ -160,6 +159,19 @@ def of_end(trial: Trial) -> str:
 def of_notes(trial: Trial) -> list[str]:
     """Return a sentence for each request that the child passed over."""
     return list(dict.fromkeys(text for record in trial.records.values() for text in _passed_over(record.get("notes"))))
+
+
+def of_unwatched(judgement: Judgement) -> list[str]:
+    """Return a sentence where a kernel passed on a GPU and the interpreter could not watch what it reads."""
+    if not (cases := judgement.unwatched):
+        return []
+    watched = judgement.trial.watched
+    record = watched.records.get(cases[0], {}) if watched else {}
+    asked = [case.get("reads") for case in judgement.drawn.packed]
+    reads = "which elements it reads, and how often" if any(asked[n] for n in cases) else "which elements it reads"
+    why = f"stopped with {record['raised']['type']}" if "raised" in record else "ran otherwise than a GPU does"
+    ends = why if record else "did not come"
+    return [f"In {len(cases)} of them nobody watched {reads}: Triton's interpreter, which watches, {ends} there."]
 
 
 def _passed_over(notes: object) -> Iterator[str]:

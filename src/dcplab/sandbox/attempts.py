@@ -12,7 +12,7 @@ from typing import Any
 
 from dcplab.course.driver_source import source_of
 from dcplab.course.model import Part
-from dcplab.course.trial import GUARDED, LOGIC, Trial
+from dcplab.course.trial import GUARDED, Trial, accesses_known
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program
 from dcplab.notebook.inert import inert
@@ -123,17 +123,13 @@ def _add_outside(trial: Trial, watched: Trial) -> None:
     interpreter could run."""
     for number, record in trial.records.items():
         seen = watched.records.get(number, {})
-        if "raised" in record or "raised" in seen or "events" not in seen or _kept_one_side(seen):
+        if "raised" in record or not accesses_known(seen):
             continue
         guarded = [event for event in seen["events"] if event["kind"] in GUARDED]
         if guarded:
             outside = any(event["kind"] == "outside" for event in guarded)
             others = [event for event in record["events"] if event["kind"] != "outside" or not outside]
             trial.records[number] = {**record, "events": [*guarded, *others]}
-
-
-def _kept_one_side(record: Mapping[str, Any]) -> bool:
-    return any(kind == LOGIC for kind, _ in record.get("doubts", ()))
 
 
 def _attempt(

@@ -3,8 +3,8 @@
 A store outside a buffer changes a band, and reading the bands back finds it. This works alike on a GPU, where such a store
 raises nothing, and costs one comparison of the bands. A band cannot show a load: on a CPU the guard does.
 
-Nothing outlives a launch on the device. A store that passes a band lands in whatever else lies there: the canary itself, were it
-kept, and every later launch of the child would be charged with it.
+Nothing outlives a launch on the device. A store that passes a band lands in whatever else lies there: the canary itself, were
+it kept, and every later launch of the child would be charged with it.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Measured on Triton 3.7.1. bf16 and fp8 arithmetic, comparison, reduction and dot work on the raw bits, and a cast to either
 truncates instead of rounding. Loads, stores, selections and casts to fp32 are exact. ``and`` and ``or`` between blocks give one
 of the two unchanged, where the compiler joins them lane by lane (and calls it deprecated). ``not`` of a block gives one bool.
+Triton 3.6 takes no loop's bound of a run-time value beside numpy 2.4 or later; while this watches, it takes it.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def watched(casts: bool = True) -> Iterator[list[tuple[str, str]]]:
             return plain(self)
 
         kind.__bool__ = asked
-        kind.__index__ = lambda self: int(self.handle.data.item())  # Triton 3.6's own takes no bound from numpy 2.4 on
+        kind.__index__ = lambda self: int(self.handle.data.squeeze())  # as in Triton 3.7
 
     put = interpreter._patch_lang_tensor
     undo.append((interpreter, "_patch_lang_tensor", put))
