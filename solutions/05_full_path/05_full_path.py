@@ -225,6 +225,9 @@ lab.check("5b")
 # Here the whole of your wiring runs on the real kernels on a CPU too, Triton's interpreted and TileLang's through its C
 # target: two prompts, a draft of two words, on two ranks. Before it, the same on one rank. It takes about a quarter of a
 # minute.
+#
+# In a cell of your own, `lab.full_path(ranks="gloo", processes=2)` goes further: the whole incident on your wiring, with all
+# ranks in one process and then in two, and every word held against the other. `gpus=2` takes two GPUs. It takes a minute.
 
 # %%
 prompts = [[[0, 1, 2, 3, 4, 5, 1, 2], [0, 7, 8, 9, 7]]]  # token ids
