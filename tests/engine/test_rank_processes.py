@@ -264,3 +264,16 @@ def children(pid: int) -> list[int]:
 def command_line(pid: int) -> bytes:
     with open(f"/proc/{pid}/cmdline", "rb") as f:
         return f.read()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [TWO, ["-j", "1"]])
+def test_a_limit_ends_an_isolation_in_order_with_the_reports_servers_first(tmp_path, ranks):
+    table = tmp_path / "t.json"
+    words = [sys.executable, "-m", "dcplab", "isolate", *SMALL, "--layers", "1", *ranks, "--json", str(table), "--limit"]
+    began, limit = time.monotonic(), 40.0
+    done = subprocess.run([*words, str(limit)], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0 and time.monotonic() - began < limit + 10
+    rows = [(len(row["defects"]), row["level"]) for row in json.loads(table.read_text())["runs"]]
+    assert len(rows) == 64 or f"{64 - len(rows)} servers are left at the limit of 40 s" in done.stderr
+    assert len(rows) < 4 or {(0, "below"), (0, "above"), (5, "below"), (5, "above")} <= set(rows)

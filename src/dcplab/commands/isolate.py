@@ -27,6 +27,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+LEAVE_S = 3.0  # of a limit, in which processes take leave
 HELP = "which patch fixes which symptom: every subset, run"
 PATCHES = ("index_k_size", "ckv_write", "read", "extend", "assert")  # `defects.PATCHES`, which takes torch; a test holds it
 
@@ -84,6 +85,7 @@ class Servers:
 def run(args: argparse.Namespace) -> int:
     from dcplab.commands.incident import ranks_of
 
+    args.began = time.monotonic()  # of this machine, so that its other processes can tell the time left by it
     ranks_of(args)
     from dcplab.engine import isolation, options
 
@@ -168,7 +170,13 @@ def _alone(args: argparse.Namespace, plan: Servers) -> None:
         for left, level in plan.todo
     ]
     jobs = _jobs(args.jobs, plan.config, plan.todo, on_gpu)
-    ends = subprocess_call.side_by_side(calls, jobs, fresh=on_gpu, first_alone=on_gpu, limit_s=args.limit)
+    ends = subprocess_call.side_by_side(
+        calls,
+        jobs,
+        fresh=on_gpu,
+        first_alone=on_gpu,
+        limit_s=args.limit and max(0.0, args.limit - (time.monotonic() - args.began) - LEAVE_S),
+    )
     for row in _run(ends, calls):
         plan.add(row)
     _left(args, plan)
@@ -188,7 +196,6 @@ def _together(engine_options: Any, args: argparse.Namespace) -> None:
     from dcplab.engine import comm, isolation, options
     from dcplab.engine import defects as switches
 
-    start = time.monotonic()
     with comm.make(engine_options.ranks, engine_options.dcp_size, options.device(engine_options)) as ranks:
         plan = _plan(args)
         # Nobody writes before everybody has read.
@@ -198,7 +205,7 @@ def _together(engine_options: Any, args: argparse.Namespace) -> None:
         def ends() -> Iterator[tuple[int, dict]]:
             longest = 0.0
             for number, (left, level) in enumerate(plan.todo):
-                if args.limit and ranks.share("time", time.monotonic() - start)[0] + longest > args.limit:
+                if args.limit and ranks.share("time", time.monotonic() - args.began)[0] + longest + LEAVE_S > args.limit:
                     break  # the first process's clock, so that all do the same
                 began, asked = time.monotonic(), sorted(left, key=switches.NAMES.index)
                 row = isolation.row(plan.config, ranks, asked, level, stored=plan.stored, neighbours=plan.neighbours)
