@@ -39,6 +39,12 @@ def test_there_are_enough_of_enough_kinds_over_both_servers():
     assert {decoy.file.partition("/")[0] for house in checkout.HOUSES for decoy in faults.common(house)} == set(checkout.HOUSES)
 
 
+def test_each_has_another_of_its_kind_in_its_server():
+    """So that a regression test is held against more than the one fault."""
+    counted = Counter((fault.house, fault.kind) for fault in EVERY)
+    assert [which for which, count in counted.items() if count < 2] == []
+
+
 @pytest.mark.parametrize("house", checkout.HOUSES)
 def test_a_checkout_names_nothing_of_the_course(house):
     for name, text in checkout.files(house).items():

@@ -79,7 +79,7 @@ class Engine:
         tokenizer: Tokenizer | None = None,
     ):
         config.check()
-        self.defects, self.paths = frozenset(defects), paths
+        self.defects = frozenset(defects)
         self.config = config = _planned(config, self.defects)
         self.comm = comm or Local(config.dcp_size)
         self.comm.agree(
@@ -100,7 +100,7 @@ class Engine:
         trusted = configurator.trusted(config, self.defects) if paths is backend.STANDARD else frozenset[str]()
         modes = (watch or typed or strict, typed, strict, neighbours)
         self.watcher = Watcher(config.dcp_size, self.comm.ranks[0], *modes, trusted=trusted, interleave=config.interleave)
-        self.metrics = Metrics()
+        self.paths, self.metrics = paths, Metrics()
         given = (self.watcher, self.allocator, self.req_to_token_pool.req_to_token, self.tokenizer.words, self.metrics, capture)
         self.runner = Runner(config, self.defects, self.comm, *given)
         self.workers, self.pools, self.shared = self.runner.workers, self.runner.pools, self.runner.shared

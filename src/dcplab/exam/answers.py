@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,10 +45,17 @@ class HandedIn:
 
 def read(folder: Path, house: str) -> HandedIn:
     """Read a case's folder."""
-    found = strangers_files.sources(folder / CHECKOUT)
-    packages = {name.partition("/")[0] for name in checkout.files(house)} - {"tests"}
-    server = {name: text for name, text in found.items() if name.partition("/")[0] in packages}
-    return HandedIn(_diagnosis(strangers_files.text(folder / ANSWER) or ""), server, found.get(TEST, ""))
+    found = {f"{CHECKOUT}/{name}": text for name, text in strangers_files.sources(folder / CHECKOUT).items()}
+    return of(found | {ANSWER: strangers_files.text(folder / ANSWER) or ""}, house)
+
+
+def of(files: Mapping[str, str], house: str) -> HandedIn:
+    """Take what was handed in from a case's files, by their paths in its folder. A path that is none of a package's is left
+    out: it could lead elsewhere."""
+    packages = "|".join({name.partition("/")[0] for name in checkout.files(house)} - {"tests"})
+    ours = re.compile(rf"{CHECKOUT}/((?:{packages})/(?:\w+/){{0,3}}\w+\.py)", re.ASCII)
+    server = {at[1]: text for name, text in files.items() if (at := ours.fullmatch(name))}
+    return HandedIn(_diagnosis(files.get(ANSWER, "")), server, files.get(f"{CHECKOUT}/{TEST}", ""))
 
 
 def unfinished(handed: HandedIn, fault: PlantedFault) -> str:

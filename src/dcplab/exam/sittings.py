@@ -61,18 +61,23 @@ def count(ticket: ExamTicket, case: int, digest: str) -> int:
         return len(handed) - 1
 
 
-def note(ticket: ExamTicket, case: int, number: int, marks: Sequence[Mark]) -> dict[str, Any]:
-    """Keep the marks of a hand-in. Returns the case's record."""
+def note(ticket: ExamTicket, case: int, digest: str, marks: Sequence[Mark]) -> dict[str, Any]:
+    """Keep the marks of what was counted with this digest. Returns the case's record.
+
+    Its number may be another by now: one that was handed in before it may have been taken back meanwhile.
+    """
     with _changed(ticket) as record:
-        record["cases"][case]["handed"][number]["marks"] = [mark.to_json() for mark in marks]
+        for one in record["cases"][case]["handed"]:
+            if one["digest"] == digest:
+                one["marks"] = [mark.to_json() for mark in marks]
         return record["cases"][case]
 
 
-def uncount(ticket: ExamTicket, case: int, number: int) -> None:
+def uncount(ticket: ExamTicket, case: int, digest: str) -> None:
     """Take a hand-in back that could not be marked through no fault of the learner's."""
     with _changed(ticket) as record:
-        if record["cases"][case]["handed"][number]["marks"] is None:
-            del record["cases"][case]["handed"][number]
+        handed = record["cases"][case]["handed"]
+        handed[:] = [one for one in handed if one["digest"] != digest or one["marks"] is not None]
 
 
 def closed(case: Mapping[str, Any]) -> bool:

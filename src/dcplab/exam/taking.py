@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dcplab.errors import CourseError
 from dcplab.exam import answers, folder, marking, sittings, tickets
+from dcplab.exam.answers import HandedIn
 from dcplab.exam.tickets import ExamTicket
 from dcplab.field.faults import PlantedFault
 from dcplab.present import table
@@ -44,12 +45,17 @@ def _own_rules(place: Path) -> str:
 
 
 def hint(place: Path, case: int | None) -> str:
+    """Return the next question about a case of the examination in a folder."""
+    return asked(tickets.read(place), case)
+
+
+def asked(ticket: ExamTicket, case: int | None) -> str:
     """Return the next question about a case."""
-    ticket, number = _case(place, case)
+    number = _number(ticket, case)
     fault = tickets.faults_of(tickets.key(), ticket)[number]
-    asked = questions(fault.kind)
-    shown = sittings.next_hint(ticket, number, len(asked))
-    return f"Hint {shown + 1} of {len(asked)}, {sittings.HINT_POINTS} points: {asked[shown]}"
+    ask = questions(fault.kind)
+    shown = sittings.next_hint(ticket, number, len(ask))
+    return f"Hint {shown + 1} of {len(ask)}, {sittings.HINT_POINTS} points: {ask[shown]}"
 
 
 def questions(kind: str) -> list[str]:
@@ -65,10 +71,16 @@ def _hints() -> dict:
 
 def hand_in(place: Path, case: int | None, say: Callable[[str], None] = lambda text: None) -> str:
     """Count what lies in a case's folder as a hand-in, mark it, and tell what may be told."""
-    ticket, number = _case(place, case)
-    key = tickets.key()
+    ticket = tickets.read(place)
+    number = _number(ticket, case)
+    fault = tickets.faults_of(tickets.key(), ticket)[number]
+    return handed_in(ticket, number + 1, answers.read(place / f"case_{number + 1}", fault.house), say)
+
+
+def handed_in(ticket: ExamTicket, case: int | None, handed: HandedIn, say: Callable[[str], None] = lambda text: None) -> str:
+    """Count a hand-in of a case, mark it, and tell what may be told."""
+    number, key = _number(ticket, case), tickets.key()
     fault = tickets.faults_of(key, ticket)[number]
-    handed = answers.read(place / f"case_{number + 1}", fault.house)
     if answers.untouched(handed, fault):
         raise CourseError("Nothing in it has changed since it was handed out. It was not counted.")
     if slip := answers.unfinished(handed, fault):
@@ -77,20 +89,24 @@ def hand_in(place: Path, case: int | None, say: Callable[[str], None] = lambda t
     try:
         marks = marking.mark(fault, handed, marking.secret_seeds(key, ticket.seals[number]), say)
     except CourseError as error:  # a busy machine, a full disk of ours
-        sittings.uncount(ticket, number, turn)
+        sittings.uncount(ticket, number, handed.digest)
         raise CourseError(f"{error} It was not counted.") from error
-    record = sittings.note(ticket, number, turn, marks)
+    record = sittings.note(ticket, number, handed.digest, marks)
     rows = [(f"({mark.part})", PARTS[mark.part], mark.message) for mark in marks]
     lines = [f"Case {number + 1}, hand-in {turn + 1} of {sittings.HAND_INS}", *table.columns(rows)]
     if sittings.closed(record):
-        return "\n".join([*lines, *_truth(fault), status(place)])
+        return "\n".join([*lines, *_truth(fault), stand(ticket)])
     left = sittings.HAND_INS - len(record["handed"])
     return "\n".join([*lines, f"{left} hand-in{'s' * (left != 1)} left."])
 
 
 def status(place: Path) -> str:
+    """Say how the examination in a folder stands."""
+    return stand(tickets.read(place))
+
+
+def stand(ticket: ExamTicket) -> str:
     """Say of each case what was handed in and asked, of a closed one its points, and how much time is left."""
-    ticket = tickets.read(place)
     if (record := sittings.find(ticket)) is None:
         return "This examination was not begun here: whoever made it grades the folder."
     rows = [("case", "hand-ins", "hints", "points")]
@@ -116,11 +132,10 @@ def _truth(fault: PlantedFault) -> list[str]:
     ]
 
 
-def _case(place: Path, case: int | None) -> tuple[ExamTicket, int]:
-    """Return a folder's ticket and the case meant, from 0."""
-    ticket = tickets.read(place)
+def _number(ticket: ExamTicket, case: int | None) -> int:
+    """Return the case meant, from 0."""
     if case is None and len(ticket.seals) > 1:
         raise CourseError("Say which case: --case 1 or --case 2.")
     if not 1 <= (case or 1) <= len(ticket.seals):
         raise CourseError(f"There is no case {case}.")
-    return ticket, (case or 1) - 1
+    return (case or 1) - 1

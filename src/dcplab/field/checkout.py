@@ -15,6 +15,7 @@ from pathlib import Path
 import dcp_kernels
 
 from dcplab import engine, errors, field
+from dcplab.field import switches
 
 HOUSES = ("quay", "engine")
 _NAMES = (
@@ -57,7 +58,10 @@ def _quay() -> dict[str, str]:
 
 def _engine() -> dict[str, str]:
     home, kernels = _home(engine), _home(dcp_kernels)
-    found = {f"engine/{name}.py": (home / f"{name}.py").read_text() for name in ("__init__", *_needed(home, "scheduler"))}
+    needed = {f"{name}.py": (home / f"{name}.py").read_text() for name in ("__init__", *_needed(home, "scheduler"))}
+    made = {name: switches.taken_out(name, text) for name, text in needed.items()}
+    asked_for = set().union(*(_imports(text) for text in made.values())) | {"__init__", "scheduler"}
+    found = {f"engine/{name}": text for name, text in made.items() if name.removesuffix(".py") in asked_for}
     found["engine/errors.py"] = Path(errors.__file__).read_text()
     found["kernels/__init__.py"] = (kernels / "__init__.py").read_text()
     found |= {f"kernels/reference/{p.name}": p.read_text() for p in (kernels / "reference").glob("*.py")}

@@ -45,7 +45,8 @@ class Edit:
 @dataclass(frozen=True)
 class PlantedFault:
     """One fault. ``index``: which index is wrong, by its name in the source; it was in the space ``was`` and ``expected`` is
-    read there (both of `SPACES`). ``report``: what a user writes. ``about``: what is wrong, for whoever grades."""
+    read there (both of `spaces`); ``also``: other names of that number there. ``report``: what a user writes. ``about``: what
+    is wrong, for whoever grades."""
 
     id: str
     kind: str
@@ -59,6 +60,7 @@ class PlantedFault:
     about: str
     shape: Mapping[str, Any]
     decoys: Sequence[Edit]
+    also: Sequence[str] = ()
 
     @property
     def patch(self) -> Edit:

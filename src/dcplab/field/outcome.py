@@ -14,6 +14,7 @@ from dcplab.sandbox import pool
 
 OWN_S, TESTS_S = 20.0, 60.0  # of a processor; a run takes half a second
 SLOWER = 1.25  # so many times the steps of a right run are a complaint
+MORE = 1.25  # so many times the rows on one rank too: a server on fewer ranks is none that was mended
 KEPT = 0.8  # so much of a right run's cache hits, and of its accepted proposals, must be left
 # Counts of which a server that is right has enough.
 _WANTED = {
@@ -30,7 +31,8 @@ _DRIVE = Path(__file__).with_name("drive.py")
 class ServedOutcome:
     """What a user and a dashboard see of a run. ``words``: the tokens of each request, in order of submission. ``error``: what
     ended the server, and ``where``. ``refused``: (request, why). ``counts``: steps, preempted, hits and host_hits (tokens),
-    proposed, accepted, captured (steps), lost (blocks that nobody holds and nobody can have)."""
+    proposed, accepted, captured (steps), lost (blocks that nobody holds and nobody can have), rows (of layer 0 that hold
+    something, on the rank that has most)."""
 
     words: Sequence[Sequence[int]]
     error: str = ""
@@ -65,11 +67,12 @@ def run(folder: Path, traffic: Mapping[str, Any]) -> ServedOutcome:
         return ServedOutcome(words=(), error=f"no outcome came back: {error!r}")
 
 
-def unit_tests(folder: Path, names: Sequence[str] = ()) -> dict[str, str]:
-    """Run a checkout's unit tests, or only the files ``names`` below it, in a child. Returns what each test raised, "" where
-    it passed; one entry "" with a reason if the child ended before it could tell."""
+def unit_tests(folder: Path, names: Sequence[str] = (), own_s: float = TESTS_S) -> dict[str, str]:
+    """Run a checkout's unit tests, or only the files ``names`` below it, in a child, for ``own_s`` seconds of a processor at
+    most. Returns what each test raised, "" where it passed; one entry "" with a reason if the child ended before it could
+    tell."""
     chosen = list(names) or sorted(p.relative_to(folder).as_posix() for p in (folder / "tests").glob("test_*.py"))
-    back = _in_child(folder, "unit_tests", (str(folder), chosen), TESTS_S)
+    back = _in_child(folder, "unit_tests", (str(folder), chosen), own_s)
     if isinstance(back, str):
         return {"": back}
     return {str(name): str(said) for name, said in back.items()} if isinstance(back, dict) else {"": "no result came back"}
@@ -129,6 +132,8 @@ def complaints(seen: ServedOutcome, right: ServedOutcome) -> list[str]:
             said.append(f"{now[name]} {what}, of {then[name]}")
     if now["steps"] > SLOWER * then["steps"]:
         said.append(f"{now['steps']} steps, where {then['steps']} were enough")
+    if now["rows"] > MORE * then["rows"]:
+        said.append(f"a rank stores {now['rows']} rows of a layer, where {then['rows']} were the most")
     if now["preempted"] > 2 * then["preempted"] + 1:
         said.append(f"{now['preempted']} preemptions, where there were {then['preempted']}")
     return said

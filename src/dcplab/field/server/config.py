@@ -16,7 +16,7 @@ class RequestRefused(ValueError):
 
 @dataclass(frozen=True)
 class QuayConfig:
-    """Sizes and switches of one server. ``block_size`` counts the tokens that ONE rank stores of a block."""
+    """Sizes and options of one server. ``block_size`` counts the tokens that ONE rank stores of a block."""
 
     block_size: int = 4
     num_blocks: int = 32
