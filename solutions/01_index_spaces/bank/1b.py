@@ -108,7 +108,7 @@ def local_row(loc, dcp_size):
     return [x // dcp_size for x in loc.flatten().tolist()]
 
 # %% 1b narrow
-# says: The result is int32 where the locs are int64.
+# says: The result was cut to int32 where the locs are int64: past 2^31 rows wrap.
 # asks: How large can a row be if a loc is an int64?
 def local_row(loc, dcp_size):
     if isinstance(loc, int):

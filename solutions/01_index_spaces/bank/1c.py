@@ -174,7 +174,7 @@ def localize(locs, dcp_rank, dcp_size):
     return torch.where(owned, short // dcp_size, -1).to(locs.dtype)
 
 # %% 1c narrow
-# says: The result is int32 where the locs are int64.
+# says: The result was cut to int32 where the locs are int64: past 2^31 rows wrap.
 # asks: How large can a row be if a loc is an int64?
 def localize(locs, dcp_rank, dcp_size):
     owned = (locs >= 0) & (locs % dcp_size == dcp_rank)

@@ -113,7 +113,7 @@ def globalize(rows, dcp_rank, dcp_size):
     return torch.where(rows >= 0, (rows.double() * dcp_size + dcp_rank).to(rows.dtype), -1)
 
 # %% 1d narrow
-# says: The result is int32 where the rows are int64.
+# says: The result was cut to int32 where the rows are int64: past 2^31 locs wrap.
 # asks: A loc is D times its row. Does it still fit?
 def globalize(rows, dcp_rank, dcp_size):
     return torch.where(rows >= 0, rows * dcp_size + dcp_rank, -1).to(torch.int32)

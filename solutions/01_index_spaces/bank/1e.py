@@ -92,7 +92,7 @@ def page_locs(page, page_size, dcp_size):
     return torch.arange(page * width, (page + 1) * width).reshape(page_size, dcp_size)
 
 # %% 1e int32
-# says: The result is int32: locs are int64.
+# says: The result was cut to int32: locs are int64, and past 2^31 they wrap.
 # asks: What is the largest loc that an int32 holds?
 def page_locs(page, page_size, dcp_size):
     width = page_size * dcp_size

@@ -141,7 +141,7 @@ def page_tables(locs, page_size, dcp_size):
     return (locs[::page_size] / page_size).to(locs.dtype), (locs[::width] / width).to(locs.dtype)
 
 # %% 1f narrow
-# says: The result is int32 where the locs are int64.
+# says: The result was cut to int32 where the locs are int64: past 2^31 pages wrap.
 # asks: Who asked for another dtype?
 def page_tables(locs, page_size, dcp_size):
     width = page_size * dcp_size

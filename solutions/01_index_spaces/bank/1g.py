@@ -163,7 +163,7 @@ def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     return torch.cat([req_to_token.T[i, :n] for i, n in pairs])
 
 # %% 1g narrow
-# says: The result is int32 where the table is int64.
+# says: The result was cut to int32 where the table is int64: past 2^31 locs wrap.
 # asks: Which dtype has the table?
 def flatten_request_locs(req_to_token, req_pool_indices, seq_lens):
     pairs = zip(req_pool_indices.tolist(), seq_lens.tolist(), strict=True)

@@ -260,7 +260,7 @@ def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     return (locs[locs % dcp_size == dcp_rank] // dcp_size).to(prefix_locs.dtype)
 
 # %% 4a narrow
-# says: The result is int32 where the locs are int64.
+# says: The result was cut to int32 where the locs are int64: past 2^31 rows wrap.
 # asks: Which dtype have the locs?
 def local_prefix_rows(prefix_locs, prefix_lens, dcp_rank, dcp_size):
     return (prefix_locs[prefix_locs % dcp_size == dcp_rank] // dcp_size).int()

@@ -158,7 +158,7 @@ def owner_and_row(loc, dcp_size, interleave):
     return (rank, row) if isinstance(loc, int) else (rank.to(loc.dtype), row.to(loc.dtype))
 
 # %% 7a narrow
-# says: The results are int32 where the locs are int64.
+# says: The results were cut to int32 where the locs are int64: past 2^31 rows wrap.
 # asks: Who asked for another dtype?
 def owner_and_row(loc, dcp_size, interleave):
     rank, row = loc // interleave % dcp_size, loc // (interleave * dcp_size) * interleave + loc % interleave

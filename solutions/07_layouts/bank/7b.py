@@ -182,7 +182,7 @@ def loc_of_row(row, dcp_rank, dcp_size, interleave):
 + turn = (row.double() / interleave).floor().to(row.dtype)
 
 # %% 7b narrow
-# says: The result is int32 where the rows are int64.
+# says: The result was cut to int32 where the rows are int64: past 2^31 locs wrap.
 # asks: A loc is about D times its row. Does it still fit?
 # from: plain
 - return torch.where(here, loc, -1)

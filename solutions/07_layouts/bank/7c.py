@@ -210,7 +210,7 @@ def local_lengths(seq_lens, dcp_size, interleave):
 + return full.int()[:, None].to(seq_lens.dtype) * interleave + last
 
 # %% 7c narrow
-# says: The result is int32 where the lengths are int64.
+# says: The result was cut to int32 where the lengths are int64: past 2^31 counts wrap.
 # asks: Who asked for another dtype?
 # from: plain
 - return full[:, None] * interleave + last
