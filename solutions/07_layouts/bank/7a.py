@@ -330,6 +330,13 @@ def owner_and_row(loc, dcp_size, interleave):
 def owner_and_row(loc, dcp_size, interleave):
     return loc // dcp_size % dcp_size, loc // (dcp_size * dcp_size) * dcp_size + loc % dcp_size
 
+# %% 7a rank-of-round
+# says: The rank was taken of the round: in one round every rank has its run.
+# asks: How many runs has one round, and whose are they?
+def owner_and_row(loc, dcp_size, interleave):
+    turn = loc // (interleave * dcp_size)
+    return turn % dcp_size, turn * interleave + loc % interleave
+
 # %% 7a wrapped
 # says: Rows of 2^31 and more wrapped: they went through int32.
 # asks: What is left of 2^31 + 5 in an int32?
