@@ -21,13 +21,14 @@ class Learner:
     """One browser: its cookies, its server, its kernel."""
 
     def __init__(self, url: str, name: str, password: str, certificate: str):
-        """``certificate``: a file with the one that is trusted, and no other is."""
+        """``certificate``: a file with the one that is trusted, and no other is; "": those that the system trusts."""
         self.url, self.name, self.password, self.web = url, name, password, requests.Session()
-        self.web.verify, self.web.trust_env = certificate, False
+        self.web.verify, self.web.trust_env = certificate or True, False
         self.base = f"{url}/user/{name}"
 
     def login(self) -> float:
-        """Log in and wait for the server. Returns the seconds."""
+        """Log in and wait for the server. Returns the seconds. Raises RuntimeError with what the page says if the hub gives
+        none, TimeoutError."""
         began = time.monotonic()
         self.web.get(f"{self.url}/hub/login")
         given = {"username": self.name, "password": self.password, "_xsrf": self.web.cookies["_xsrf"]}
@@ -36,8 +37,11 @@ class Learner:
             raise PermissionError(f"{self.name} is not let in: {answer.status_code}")
         self.web.get(f"{self.url}/hub/spawn/{self.name}", allow_redirects=False)
         while not self._at_their_server():
+            pending = self.web.get(f"{self.url}/hub/spawn-pending/{self.name}", allow_redirects=False)
+            if pending.status_code >= 400:
+                raise RuntimeError(f"{self.name} has no server: {pending.status_code}, {_words(pending.text)}")
             if time.monotonic() - began > PATIENCE_S:
-                raise TimeoutError(f"{self.name} has no server")
+                raise TimeoutError(f"{self.name} has no server after {PATIENCE_S:g} s: {_words(pending.text)}")
             time.sleep(0.5)
         return time.monotonic() - began
 
@@ -51,9 +55,7 @@ class Learner:
         while time.monotonic() - began < PATIENCE_S and "Spawn failed" not in page.text and "Error" not in page.text:
             time.sleep(0.5)
             page = self.web.get(f"{self.url}/hub/spawn-pending/{self.name}")
-        text = html.unescape(re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", page.text, flags=re.S))
-        lines = [line.strip() for line in text.splitlines() if re.search("fail|full|could not|space left|quota", line)]
-        return " ".join(lines) or f"{page.status_code}"
+        return _words(page.text) or f"{page.status_code}"
 
     def _at_their_server(self) -> bool:
         """Return True once the server's own page comes; until the hub has logged them in to it there is a page of the hub's."""
@@ -95,3 +97,10 @@ class Learner:
             if kind == "status" and told["content"]["execution_state"] == "idle":
                 break
         return said
+
+
+def _words(page: str) -> str:
+    """Return what a page of the hub says of a server that there is none of."""
+    text = html.unescape(re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", page, flags=re.S))
+    lines = [line.strip() for line in text.splitlines() if re.search("fail|full|could not|space left|quota|ended", line)]
+    return " ".join(lines)

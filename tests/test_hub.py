@@ -8,11 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
+from hub_stand_in import configuration
 
 from dcplab import cli, paths
 from dcplab.errors import CourseError
@@ -27,29 +27,10 @@ def state(monkeypatch, tmp_path):
     return tmp_path / "hub"
 
 
-class Section(SimpleNamespace):
-    pass
-
-
 @pytest.fixture
-def read(monkeypatch, tmp_path):
-    """Read the configuration as JupyterHub does, with stand-ins for its classes."""
-    for name, given in (("auth", "PAMAuthenticator"), ("spawner", "LocalProcessSpawner")):
-        module = ModuleType(f"jupyterhub.{name}")
-        setattr(module, given, type(given, (), {}))
-        monkeypatch.setitem(sys.modules, f"jupyterhub.{name}", module)
-    monkeypatch.setitem(sys.modules, "jupyterhub", ModuleType("jupyterhub"))
+def read(monkeypatch):
     monkeypatch.setattr(limits, "prepare", lambda: None)
-
-    def config(of: Plan):
-        plan.keep(of)
-        sections = defaultdict(Section)
-        c = type("Config", (), {"__getattr__": lambda self, name: sections[name]})()
-        path = paths.root() / "workshop" / "jupyterhub_config.py"
-        exec(compile(path.read_text(), str(path), "exec"), {"get_config": lambda: c, "__file__": str(path)})
-        return c
-
-    return config
+    return lambda of: configuration(monkeypatch, of, object)
 
 
 def test_a_learners_server_has_the_courses_settings_and_what_the_hub_was_told(read, monkeypatch, state):
@@ -67,18 +48,6 @@ def test_a_learners_server_has_the_courses_settings_and_what_the_hub_was_told(re
     assert (settings / "overrides.json").exists() and not settings.is_relative_to(state), "learners cannot read the hub's own"
     assert c.Spawner.default_url.startswith("/lab/tree/labs/01_")
     assert c.JupyterHub.cleanup_servers is False, "kernels outlive a restart of the hub"
-
-
-def test_who_gets_no_checkout_reads_why(read, monkeypatch, tmp_path):
-    given = read(Plan(("ann",)))
-    nobody = SimpleNamespace(pw_dir=str(tmp_path), pw_uid=os.getuid(), pw_gid=os.getgid())
-    monkeypatch.setattr(pwd, "getpwnam", lambda name: nobody)
-    said = "fatal: could not create\nerror: No space left on device\nfatal: the end\n"
-    monkeypatch.setattr(subprocess, "run", lambda *a, **k: SimpleNamespace(returncode=128, stderr=said))
-    with pytest.raises(Exception, match="500") as refused:
-        given.Spawner.pre_spawn_hook(SimpleNamespace(user=SimpleNamespace(name="ann")))
-    wanted = "Your checkout of the course could not be made (error: No space left on device). Tell your instructor."
-    assert refused.value.jupyterhub_message == wanted
 
 
 def test_no_two_ports_are_one(read):

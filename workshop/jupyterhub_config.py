@@ -1,9 +1,10 @@
 """JupyterHub for a class on one machine, as `./course workshop up` starts it: Unix accounts, one JupyterLab each, every learner
 with a checkout of their own, held to a share of the machine. What it is stands in the hub's folder (`dcplab.hub.plan`)."""
 
+import asyncio
+import os
 import pwd
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tornado.web import HTTPError
 
 from dcplab import jupyterlab, paths
 from dcplab.course import catalog
-from dcplab.hub import limits, plan
+from dcplab.hub import limits, plan, starting
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
 
@@ -23,6 +24,10 @@ BOOK = PLAN.book  # the checkout that learners' own checkouts are cloned from
 GROUPS = limits.prepare()
 # In a learner's file browser: their labs and the documents. The rest of the checkout is there, in a terminal.
 HIDDEN = ("solutions", "tests", "kernels", "src", "bench", "workshop", "scripts", "__pycache__", "*.pyc", "*~")
+# Servers start so many at a time: all at once, each takes as long as all, and the first is not there before the last.
+TURNS, TURN_S, WAITING = asyncio.Semaphore(2 * (os.cpu_count() or 1)), 60.0, []
+PORTS = {}  # of servers that start: name to port
+STARTS, ANSWER_S = 3, 300.0  # a server's tries, and the seconds until it must answer
 
 
 class ClassAuthenticator(PAMAuthenticator):
@@ -35,8 +40,22 @@ class ClassAuthenticator(PAMAuthenticator):
         return authentication["name"] in plan.read().instructors
 
 
+class NoServer(HTTPError):
+    """Says why a learner has no server. JupyterHub's page shows ``jupyterhub_message``, of an HTTPError alone."""
+
+    def __init__(self, said: str):
+        super().__init__(500, "%s", said)
+        self.jupyterhub_message = f"{said} Tell your instructor."
+
+
 class LearnerSpawner(LocalProcessSpawner):
-    """Starts a learner's server in a control group of theirs, where the machine has them."""
+    """Starts a learner's server in a control group of theirs, where the machine has them.
+
+    JupyterHub waits for a started server's answer and does not see that it has ended: the learner waits for all of
+    `http_timeout`. So `start` waits itself, and tries again. What it started stands in the hub's database at once: a hub that
+    ends meanwhile finds it after its restart."""
+
+    began = 0.0  # when the server's process did: after a restart of the machine its number is another's
 
     def make_preexec_fn(self, name):
         become = super().make_preexec_fn(name)
@@ -54,6 +73,73 @@ class LearnerSpawner(LocalProcessSpawner):
 
         return before
 
+    async def start(self):
+        name = self.user.name
+        WAITING.append(name)
+        try:
+            async with starting.turn(TURNS, TURN_S):
+                WAITING.remove(name)
+                for _ in range(STARTS):
+                    self.port = PORTS[name] = starting.free_port(PLAN.port + 100, {*PORTS.values()})
+                    where = await super().start()
+                    self.remember(*where)
+                    if await self.stands():
+                        return where
+                    self.log.warning("%s's server ended before it answered, or another listens at its port", name)
+                    await self.stop(now=True)
+        finally:
+            PORTS.pop(name, None)
+            if name in WAITING:
+                WAITING.remove(name)
+        raise NoServer(f"Your server ended while it started, {STARTS} times; the hub's log has its words.")
+
+    def remember(self, ip: str, port: int) -> None:
+        self.began = starting.born(self.pid) or 0.0
+        self.server.ip, self.server.port = ip, port
+        self.orm_spawner.state = self.get_state()
+        self.db.commit()
+
+    async def stands(self) -> bool:
+        """Wait until the server answers, and return True; False if it has ended, does not answer in time, or is another's."""
+        answer = asyncio.ensure_future(self.server.wait_up(http=True, timeout=ANSWER_S, extra_path="api"))
+        try:
+            while not answer.done() and await self.poll() is None:
+                await asyncio.wait({answer}, timeout=0.5)
+            here = answer.done() and answer.exception() is None
+        finally:
+            answer.cancel()
+        return here and starting.listener(self.server.port) in (None, pwd.getpwnam(self.user.name).pw_uid)
+
+    async def get_url(self):
+        """Return the address, which JupyterHub asks for when it finds a server after its own restart: one that was about to
+        start has its time, and for one that ended nobody waits."""
+        if not await self.stands():
+            self.http_timeout = 1
+        return await super().get_url()
+
+    def get_state(self):
+        return super().get_state() | ({"began": self.began} if self.pid and self.began else {})
+
+    def load_state(self, state):
+        super().load_state(state)
+        self.began = state.get("began", 0.0)
+
+    async def poll(self):
+        if self.proc is None and self.pid and self.began and starting.born(self.pid) != self.began:
+            self.clear_state()
+            return 0
+        return await super().poll()
+
+    async def progress(self):
+        """Tell who waits how many are before them."""
+        told = -1
+        while self.user.name in WAITING:
+            if (before := WAITING.index(self.user.name)) != told:
+                told = before
+                yield {"progress": 10, "message": f"{before} start before yours" if before else "Yours is next"}
+            await asyncio.sleep(1)
+        yield {"progress": 50, "message": "Your server starts: half a minute, longer while others' do"}
+
 
 def seed_of(name: str) -> str:
     """Return the seed of a learner's cases, if DCPLAB_SEED_KEY names the key: `grade --seed-key` makes the
@@ -64,40 +150,17 @@ def seed_of(name: str) -> str:
     return str(bound(key=Path(key))(name)) if key else ""
 
 
-class NoCheckout(HTTPError):
-    """Says why a learner has no server. JupyterHub's page shows ``jupyterhub_message``, of an HTTPError alone."""
-
-    def __init__(self, said: str):
-        super().__init__(500, "%s", said)
-        lines = [line.strip() for line in said.splitlines()]
-        why = next(
-            (line for line in lines if "No space left" in line or "quota" in line.lower()), (lines or ["git failed"])[-1]
-        )
-        self.jupyterhub_message = f"Your checkout of the course could not be made ({why}). Tell your instructor."
-
-
 def checkout_of(name: str) -> Path:
     return Path(pwd.getpwnam(name).pw_dir) / "course"
 
 
-def clone_once(spawner) -> None:
+async def clone_once(spawner) -> None:
     """Give a learner their checkout at the first login, made by themselves so that it is theirs."""
-    folder = checkout_of(spawner.user.name)
-    if not folder.exists():
-        who = pwd.getpwnam(spawner.user.name)
-        done = subprocess.run(
-            ["git", "clone", "--quiet", str(BOOK), str(folder)],
-            capture_output=True,
-            text=True,
-            user=who.pw_uid,
-            group=who.pw_gid,
-            extra_groups=[],
-            cwd=who.pw_dir,
-            umask=0o077,
-            env={"HOME": who.pw_dir, "PATH": "/usr/bin:/bin"},
-        )
-        if done.returncode:
-            raise NoCheckout(done.stderr)
+    name = spawner.user.name
+    if said := await starting.clone(BOOK, checkout_of(name), pwd.getpwnam(name)):
+        lines = [line.strip() for line in said.splitlines()]
+        why = next((line for line in lines if "No space left" in line or "quota" in line.lower()), lines[-1])
+        raise NoServer(f"Your checkout of the course could not be made ({why}).")
 
 
 c.JupyterHub.bind_url = PLAN.url
@@ -130,8 +193,8 @@ c.Spawner.cmd = [PLAN.python, "-m", "jupyterhub.singleuser"]
 c.Spawner.args = [*WORDS, *(f"--ContentsManager.hide_globs={name}" for name in HIDDEN)]
 c.Spawner.default_url = f"/lab/tree/labs/{FIRST}/{FIRST}.ipynb"
 c.Spawner.notebook_dir = "~/course"
-c.Spawner.start_timeout = 300  # many start at once when a workshop begins
-c.Spawner.http_timeout = 300
+c.Spawner.start_timeout = 1800  # with the wait for a turn; what has ended or does not answer, LearnerSpawner sees
+c.Spawner.http_timeout = 60  # it has answered once already
 c.Spawner.environment = {
     **PLAN.environment,
     **jupyterlab.learners_environment(CONFIG),
