@@ -31,6 +31,7 @@ from workshop_learner import Learner
 
 PORT = 18500
 NAME = "dcplab-starts-{:02d}"
+GIVES_UP_S = 600.0
 
 
 def starting(names: list[str], seconds: float) -> psutil.Process | None:
@@ -109,7 +110,7 @@ HAPPENS = {"nothing": nothing, "restart": restart, "kill": kill, "take_port": ta
 def come_in(learner: Learner) -> tuple[float, int, str]:
     """Log in and press until there is a server. Returns seconds, how often they pressed, and the last page that said no."""
     began, pressed, no = time.monotonic(), 0, ""
-    while time.monotonic() - began < 600:
+    while time.monotonic() - began < GIVES_UP_S:
         try:
             pressed += 1
             learner.login()

@@ -66,7 +66,7 @@ def test_who_is_added_may_log_in_without_a_restart(read):
 
 def test_the_hub_keeps_the_queue_for_the_gpu(read, tmp_path, monkeypatch):
     """Its command is run as the hub runs it, but for the socket, which is root's."""
-    (service_,) = read(Plan(("ann",), gpu_turns=3)).JupyterHub.services
+    service_ = next(one for one in read(Plan(("ann",), gpu_turns=3)).JupyterHub.services if one["name"] == "gpu-queue")
     path = tmp_path / "q.sock"
     env = {**os.environ, **service_["environment"], "PYTHONPATH": paths.python_path()}
     with subprocess.Popen([*service_["command"], "--socket", str(path)], env=env, stdout=subprocess.DEVNULL) as process:

@@ -133,9 +133,11 @@ class Local:
         self.orm_spawner, self.log = SimpleNamespace(state=None), SimpleNamespace(warning=lambda *a: self.said.append(a))
         self.db, self.said = SimpleNamespace(commit=lambda: None), []
         self.sources, self.http_timeout, self.ports = iter(sources), 60, []
+        self.api_token, self.tokens = "secret", []
 
     async def start(self):
         self.ports.append(self.port)
+        self.tokens.append(self.api_token)
         self.proc = subprocess.Popen([sys.executable, "-c", next(self.sources), str(self.port)], stderr=subprocess.DEVNULL)
         self.pid = self.proc.pid
         return "127.0.0.1", self.port
@@ -154,7 +156,9 @@ class Local:
 
     async def poll(self):
         if self.proc is not None:
-            return self.proc.poll()
+            if self.proc.poll() is not None:
+                self.clear_state()
+            return self.proc.returncode
         return 0 if not self.pid or starting.born(self.pid) is None else None
 
     async def stop(self, now=False):
@@ -172,7 +176,7 @@ class Local:
         self.pid = state.get("pid", 0)
 
     def clear_state(self):
-        self.pid = 0
+        self.pid, self.api_token = 0, ""
 
 
 @pytest.fixture
@@ -198,6 +202,7 @@ def test_a_server_that_ends_before_it_answers_is_started_again_at_once(spawner):
     where = asyncio.run(one.start())
     assert time.monotonic() - began < 60 and where == ("127.0.0.1", one.port) and len(one.ports) == 2
     assert one.orm_spawner.state == {"pid": one.proc.pid, "began": starting.born(one.proc.pid)}
+    assert one.tokens == ["secret", "secret"], "the hub knows it by no other"
     assert "ended before it answered" in one.said[0][0]
 
 

@@ -14,7 +14,7 @@ from tornado.web import HTTPError
 
 from dcplab import jupyterlab, paths
 from dcplab.course import catalog
-from dcplab.hub import limits, plan, starting
+from dcplab.hub import disk, limits, plan, starting
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
 
@@ -74,12 +74,13 @@ class LearnerSpawner(LocalProcessSpawner):
         return before
 
     async def start(self):
-        name = self.user.name
+        name, token = self.user.name, self.api_token
         WAITING.append(name)
         try:
             async with starting.turn(TURNS, TURN_S):
                 WAITING.remove(name)
                 for _ in range(STARTS):
+                    self.api_token = token  # JupyterHub forgets it when a server ends, and its database does not
                     self.port = PORTS[name] = starting.free_port(PLAN.port + 100, {*PORTS.values()})
                     where = await super().start()
                     self.remember(*where)
@@ -179,6 +180,11 @@ c.JupyterHub.concurrent_spawn_limit = 0  # a class logs in at one moment; who ca
 QUEUE = [sys.executable, "-m", "dcplab", "workshop", "queue", "--turns", str(PLAN.gpu_turns)]
 c.JupyterHub.services = [{"name": "gpu-queue", "command": QUEUE, "environment": {"DCPLAB_ROOT": str(COURSE)}}]
 
+# Where no quota holds a learner's files, somebody looks how many they are.
+WATCH = [sys.executable, "-m", "dcplab.hub.disk"]
+HUB = {"DCPLAB_ROOT": str(COURSE), "DCPLAB_HUB_STATE": str(plan.folder())}
+c.JupyterHub.services.append({"name": "disk", "command": WATCH, "environment": HUB})
+
 # A closed book's checks are this service's, under an account of its own.
 if PLAN.closed:
     CHECKS = [sys.executable, "-m", "dcplab", "workshop", "service", "--as", PLAN.grader, "--hints", str(PLAN.hints)]
@@ -200,6 +206,7 @@ c.Spawner.environment = {
     **jupyterlab.learners_environment(CONFIG),
     "DCPLAB_SEED": lambda spawner: seed_of(spawner.user.name),  # "" unless there is a key
     "DCPLAB_ROOT": lambda spawner: str(checkout_of(spawner.user.name)),  # labs and progress are the learner's own
+    "DCPLAB_NOTE": lambda spawner: str(disk.notes() / spawner.user.name),  # what the hub tells one learner
     "DCPLAB_SHARED_ENV": str(Path(PLAN.python).parents[1]),  # `./course` in a terminal of the hub uses this environment
 }
 if PLAN.closed:  # a learner's own `dcplab` asks; seeds are the service's to know

@@ -70,6 +70,7 @@ def start(lab: str) -> Shown:
         f"So far: {done:g} of {opened.points:g} points. "
         + (f"Next: part {n.id}, {_ended(n.title)}" if (n := _next(opened)) else "All done.")
         + _of_another_checkout(_open_notebook(opened))
+        + f"\n{settings.note()}".rstrip()
     )
 
 
@@ -84,7 +85,7 @@ def check(part: str, seed: int | None = None) -> Checked | float:
     result = check_result.placed(result, _judged(notebook, lab.part(part)))
     shown = result.outcome != "passed" or _fell_short(lab, result.part)
     progress_file.record(result)
-    for says in filter(None, (_of_other_cases(result), _of_first_hand_ins(lab, result))):
+    for says in filter(None, (_of_other_cases(result), _of_first_hand_ins(lab, result), settings.note())):
         print(says)
     return _present(result, shown)
 

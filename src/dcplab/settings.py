@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -51,6 +52,13 @@ def gpu_queue() -> Path | None:
     """Return the socket of a class's queue for the GPU (``DCPLAB_GPU_QUEUE``), or None."""
     given = os.environ.get("DCPLAB_GPU_QUEUE")
     return Path(given) if given else None
+
+
+def note() -> str:
+    """Return what a hub tells this learner now (the file ``DCPLAB_NOTE``), or ""."""
+    with contextlib.suppress(OSError, KeyError):
+        return Path(os.environ["DCPLAB_NOTE"]).read_text(encoding="utf-8").strip()
+    return ""
 
 
 def debug() -> bool:

@@ -25,7 +25,7 @@ def arguments(actions: argparse._SubParsersAction) -> None:
         parser.add_argument("--tls-key", metavar="FILE", help="its key")
         parser.add_argument("--plain-http", action="store_true", help="let passwords cross the network in the clear")
         parser.add_argument("--memory", metavar="GIB", type=float, help="of one learner, all that they run (4)")
-        parser.add_argument("--disk", metavar="GIB", type=float, help="of one learner, by quota (not held)")
+        parser.add_argument("--disk", metavar="GIB", type=float, help="of one learner, by quota where there is one (no limit)")
         parser.add_argument("--cores", metavar="X", type=float, help="of one learner (0: as many as there are)")
         parser.add_argument(
             "--closed", metavar="DIR", help="a closed book (release --learners): learners clone it, a service checks"

@@ -153,12 +153,12 @@ def _limits() -> Need:
 
 
 def _quota(plan: Plan) -> Need:
-    """Check whether the file system of the homes counts by user. Who asks for a limit on the disk gets one or no hub."""
-    home, asked = _home(plan), f"{plan.disk_bytes / (1 << 30):g} GiB a learner"
+    """Say what holds a learner's files: the kernel, where the file system of the homes counts by user, else the hub's looking."""
+    home, asked = _home(plan), f"{plan.disk_bytes / (1 << 30):g} GiB a learner" if plan.disk_bytes else "no limit (--disk GIB)"
     if quota.counted(home):
-        return Need("quota", True, asked if plan.disk_bytes else "the disk is not held: --disk GIB does it", needed=False)
-    how = f"{quota.mount_of(home)} counts no files by user (quotas, `apt-get install quota`): one may fill the disk for all"
-    return Need("quota", not plan.disk_bytes, f"{asked}: {how}" if plan.disk_bytes else how, needed=bool(plan.disk_bytes))
+        return Need("quota", bool(plan.disk_bytes), f"{asked}, by the kernel", needed=False)
+    how = f"{quota.mount_of(home)} counts no files by user (quotas, `apt-get install quota`), so the hub looks every second"
+    return Need("quota", False, f"{asked}: {how}", needed=False)
 
 
 def _home(plan: Plan) -> Path:

@@ -31,7 +31,7 @@ class User:
 @dataclass(frozen=True)
 class Plan:
     """``memory_bytes``, ``processes``, ``cores``: of one learner, everything they run together. ``file_bytes``: of one file.
-    ``disk_bytes``: of one learner, everything on the file system of their home, by quota.
+    ``disk_bytes``: of one learner, everything on the file system of their home.
     ``closed``: the folder of a closed book that learners clone in place of the course; ``grader``: the account that checks
     then, with ``hints`` of each part open."""
 

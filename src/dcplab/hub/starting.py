@@ -15,6 +15,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Collection
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -29,7 +30,7 @@ async def clone(book: Path, folder: Path, who: pwd.struct_passwd) -> str:
     where there is none, else ""."""
     if folder.exists():
         return ""
-    become = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if os.getuid() == 0 else {}
+    become: dict[str, Any] = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if os.getuid() == 0 else {}
     process = await asyncio.create_subprocess_exec(
         *("/bin/sh", "-c", _CLONE, str(book), str(folder)),
         stdin=asyncio.subprocess.DEVNULL,
