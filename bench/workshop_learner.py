@@ -14,6 +14,7 @@ import uuid
 import requests
 import websocket
 
+LAUNCH = 'id="start"'  # the button on the page of a server that does not run
 PATIENCE_S = 300.0  # for a server, and for what a kernel says next
 
 
@@ -40,6 +41,8 @@ class Learner:
             pending = self.web.get(f"{self.url}/hub/spawn-pending/{self.name}", allow_redirects=False)
             if pending.status_code >= 400:
                 raise RuntimeError(f"{self.name} has no server: {pending.status_code}, {_words(pending.text)}")
+            if LAUNCH in pending.text:  # the hub was started anew meanwhile, and offers a button
+                self.web.get(f"{self.url}/hub/spawn/{self.name}", allow_redirects=False)
             if time.monotonic() - began > PATIENCE_S:
                 raise TimeoutError(f"{self.name} has no server after {PATIENCE_S:g} s: {_words(pending.text)}")
             time.sleep(0.5)

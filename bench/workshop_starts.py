@@ -185,7 +185,7 @@ def main() -> None:
             raise
         if seen.harmed:
             log = (place / "hub" / "hub.log").read_text().splitlines()
-            print("\n".join(line for line in log if line[1:2] in "WEC")[-6000:])
+            print("\n".join(line for line in log if line[1:2] in "WEC" and " JupyterHub " in line)[-6000:])
     sys.exit(bool(seen.harmed))
 
 
