@@ -69,8 +69,7 @@ def start(lab: str) -> Shown:
         f"Mode: {here.label}. {here.reason}\n{versions}\n"
         f"So far: {done:g} of {opened.points:g} points. "
         + (f"Next: part {n.id}, {_ended(n.title)}" if (n := _next(opened)) else "All done.")
-        + _of_another_checkout(_open_notebook(opened))
-        + f"\n{settings.note()}".rstrip()
+        + f"{_of_another_checkout(_open_notebook(opened))}\n{settings.note()}".rstrip()
     )
 
 

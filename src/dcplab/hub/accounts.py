@@ -34,8 +34,8 @@ def check(users: Iterable[User]) -> None:
 
 def make(users: Iterable[User], disk_bytes: int = 0) -> list[User]:
     """Make the accounts that are not there, close all homes to others, and set passwords that are given or new. With
-    ``disk_bytes`` each is held to so much, where the file system counts. Returns the users whose password was made here; they are added to
-    ``passwords.csv`` in the hub's folder."""
+    ``disk_bytes`` each is held to so much, where the file system counts. Returns the users whose password was made here; they
+    are added to ``passwords.csv`` in the hub's folder."""
     users, new = list(users), []
     check(users)
     for user in users:

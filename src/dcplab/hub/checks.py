@@ -153,7 +153,7 @@ def _limits() -> Need:
 
 
 def _quota(plan: Plan) -> Need:
-    """Say what holds a learner's files: the kernel, where the file system of the homes counts by user, else the hub's looking."""
+    """Say what holds a learner's files: the kernel, where the homes' file system counts by user, else the hub's looking."""
     home, asked = _home(plan), f"{plan.disk_bytes / (1 << 30):g} GiB a learner" if plan.disk_bytes else "no limit (--disk GIB)"
     if quota.counted(home):
         return Need("quota", bool(plan.disk_bytes), f"{asked}, by the kernel", needed=False)
