@@ -482,3 +482,26 @@ def test_the_sheet_has_every_case_with_its_source(capsys):
     assert all(fault.id in out and fault.source in out for fault in faults.every())
     assert main(["exam", "sheet", "--kind", "colour"]) == 2
     assert "no kind 'colour'" in capsys.readouterr().err
+
+
+def test_what_a_service_has_kept_is_graded_by_learner(tmp_path, monkeypatch, capsys):
+    from dcplab.cli import main
+
+    nobody, state = tmp_path / "own", tmp_path / "service"
+    for name, right in (("ann", "a"), ("bob", "")):
+        monkeypatch.setenv("DCPLAB_STATE", str(state / name))
+        ticket, _ = tickets.issue(tickets.key(), "examination", 5)
+        sittings.begin(ticket)
+        begun = tickets.state_dir() / "begun" / "examination"
+        begun.mkdir(parents=True)
+        (begun / tickets.FILE).write_text(ticket.to_json())
+        marks = [marking.Mark(p, marking.POINTS[p] * (p == right), "passed" if p == right else "failed", "") for p in "abc"]
+        sittings.count(ticket, 0, "one")
+        sittings.note(ticket, 0, "one", marks)
+    monkeypatch.setenv("DCPLAB_STATE", str(nobody))
+    assert main(["exam", "grade", "--service", str(state), "--csv", str(tmp_path / "rows.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "20/100  ann  1a 20" in said and "0/100  bob  1a 0" in said and "nobody found it" in said
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 3 and os.environ["DCPLAB_STATE"] == str(nobody)
+    assert main(["exam", "grade", "--service", str(nobody)]) == 2
+    assert main(["exam", "grade"]) == 2

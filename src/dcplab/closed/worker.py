@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import torch
 
 from dcplab import codec, files, front_end, lab, mode, prediction, progress, settings
-from dcplab.closed import asks, shown, wire
+from dcplab.closed import asks, examination, shown, wire
 from dcplab.course import catalog
 from dcplab.errors import CourseError
 from dcplab.sandbox import pool
@@ -192,7 +192,7 @@ def _special(header: Mapping[str, Any]) -> dict[str, Any]:
             print("The servers run once you have checked 5c: predict first.")
         return investigate.matrix(predictions)
 
-    return {"lab.hint": hint, "lab.predict": predict, "investigate.matrix": matrix}
+    return {"lab.hint": hint, "lab.predict": predict, "investigate.matrix": matrix, **examination.CALLS}
 
 
 if __name__ == "__main__":

@@ -10,11 +10,13 @@ For instructors (docs/field.md):
 
   ./course exam start DIR --seed N --key FILE
   ./course exam grade FOLDERS --key FILE
+  ./course exam grade --service DIR     what a grading service has kept
   ./course exam sheet"""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 
 HELP = "find one bug in a server that you have not seen"
@@ -35,7 +37,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     sheet = words.add_parser("sheet", help="list the cases by kind, with their public sources (for instructors)")
     sheet.add_argument("--kind", help="only this kind")
     grade = words.add_parser("grade", help="grade folders (for instructors)")
-    grade.add_argument("folders", nargs="+", metavar="FOLDER", type=Path, help="examinations, or folders with some in them")
+    grade.add_argument("folders", nargs="*", metavar="FOLDER", type=Path, help="examinations, or folders with some in them")
+    grade.add_argument("--service", metavar="DIR", type=Path, help="what a grading service has kept: its state (docs/field.md)")
     grade.add_argument("--key", metavar="FILE", type=Path, help="the key that they were made with (default: your own)")
     grade.add_argument("--json", metavar="FILE", type=Path, help="write the rows as JSON")
     grade.add_argument("--csv", metavar="FILE", type=Path, help="write one line a folder as CSV: its points by part")
@@ -65,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace) -> None:
+    from dcplab.errors import CourseError
     from dcplab.exam import grading, tickets
     from dcplab.grade import grader, rows
     from dcplab.present import progress_line, table
@@ -73,17 +77,19 @@ def _grade(args: argparse.Namespace) -> None:
     grader.refuse_diagnosis()
     for path in filter(None, (args.json, args.csv)):
         rows.check_writable(path)
-    key = tickets.key(args.key)
+    if not args.folders and not args.service:
+        raise CourseError("Name the folders to grade, or a grading service's state: --service DIR.")
     graded, cases = [], []
     with progress_line.line("grading") as say:
-        for folder in grading.find(args.folders):
-            row, had = grading.row(folder, key, say)
+        handed = (grading.row(folder, tickets.key(args.key), say) for folder in grading.find(args.folders))
+        for row, had in itertools.chain(handed, grading.kept(args.service) if args.service else ()):
             graded.append(row.to_json())
             cases += had
             with progress_line.aside():
                 parts = "  ".join(f"{part.part} {part.points:g}" for part in row.parts)
                 points = f"{row.points:g}/{row.max_points:g}" if row.parts else "-"
-                print(f"{points:>8}  {on_a_line(row.path)}  {parts or row.message}", flush=True)
+                who = (row.student if args.service else None) or row.path
+                print(f"{points:>8}  {on_a_line(who)}  {parts or row.message}", flush=True)
             if args.json:
                 rows.write(args.json, rows.to_json(graded))
     if args.csv:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,15 @@ def find(paths: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def row(folder: Path, key: bytes, say: Callable[[str], None] = lambda text: None) -> tuple[GradeRow, list[dict[str, Any]]]:
+def row(
+    folder: Path, key: bytes, say: Callable[[str], None] = lambda text: None, student: str = ""
+) -> tuple[GradeRow, list[dict[str, Any]]]:
     """Grade one folder. Returns its row, and an entry a case: ``kind``, ``house``, ``id`` and the outcome of each part.
 
     A sitting that was held on this machine has its marks already, and its hints. Of another folder, what lies in it is marked,
     once and in full.
     """
-    name, student = str(folder), folder.absolute().name
+    name, student = str(folder), student or folder.absolute().name
     try:
         ticket = tickets.read(folder)
         planted = tickets.faults_of(key, ticket)
@@ -74,6 +77,22 @@ def row(folder: Path, key: bytes, say: Callable[[str], None] = lambda text: None
     )
     say(f"{name}: {time.perf_counter() - started:.0f} s")
     return done, cases
+
+
+def kept(state: Path) -> Iterator[tuple[GradeRow, list[dict[str, Any]]]]:
+    """Give a row a learner of the examinations that a class's grading service has kept in its ``state``, and the cases as `row`
+    does. Raises CourseError where there is none."""
+    found = sorted(state.glob(f"*/exam/begun/examination/{tickets.FILE}"))
+    if not found:
+        raise CourseError(f"{state} holds no examination that a grading service has kept, or you may not read it.")
+    before = os.environ.get("DCPLAB_STATE")
+    try:
+        for path in found:
+            learner = path.parents[3]
+            os.environ["DCPLAB_STATE"] = str(learner)  # where its key and its sittings lie
+            yield row(path.parent, tickets.key(), student=learner.name)
+    finally:
+        os.environ.pop("DCPLAB_STATE") if before is None else os.environ.update(DCPLAB_STATE=before)
 
 
 def part_ids() -> list[str]:

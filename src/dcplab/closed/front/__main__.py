@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dcplab.errors import CourseError
 
-from . import __version__
+from . import __version__, exam
 
 ROOT = Path(__file__).resolve().parents[2]
 CLOSED = "reset incident isolate bench site grade build release workshop update doctor test".split()
@@ -32,11 +32,15 @@ def main(argv: list[str]) -> int:
     hint.add_argument("part")
     hint.add_argument("tier", nargs="?", type=int)
     actions.add_parser("progress", help="show the board")
+    exam.arguments(actions.add_parser("exam", help="find one bug in a server that you have not seen"))
     for name in CLOSED:
         actions.add_parser(name)
     args = parser.parse_args(argv)
     if args.action in CLOSED:
         raise CourseError(f"`./course {args.action}` needs the course's solutions or its engine; your instructor has them.")
+    if args.action == "exam":
+        print(exam.run(args))
+        return 0
     if args.action == "lab":
         return _lab(args.lab, args.words)
     from . import lab
