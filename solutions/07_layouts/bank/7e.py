@@ -477,3 +477,24 @@ def relayout_kernel(dst_ptr, src_ptr, dst_first, src_first, n, dst_stride, src_s
 # from: plain
 - tl.store(dst_ptr + to[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
 + tl.atomic_add(dst_ptr + to[:, None] * dst_stride + col[None, :], x, mask=moves[:, None])
+
+# %% 7e one-past-the-piece
+# says: Token n is not one of the piece: its tokens are 0 to n - 1.
+# asks: Which is the last token of a piece of n?
+# from: plain
+- inside = i < n
++ inside = i <= n
+
+# %% 7e either-rank
+# says: A token moved if one of the two ranks was right: both must be.
+# asks: Which source rank has the token, and which target rank must have it?
+# from: plain
+- moves = inside & here & there
++ moves = inside & (here | there)
+
+# %% 7e first-value-all-over
+# says: The row's first value was read for all its columns.
+# asks: At which address is the second value of a source row?
+# from: plain
+- x = tl.load(src_ptr + of[:, None] * src_stride + col[None, :], mask=moves[:, None])
++ x = tl.load(src_ptr + of[:, None] * src_stride + 0 * col[None, :], mask=moves[:, None])

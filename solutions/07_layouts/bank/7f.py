@@ -288,3 +288,17 @@ def union_topk(scores_of_rank, positions_of_rank, topk):
 # from: plain
 - order = torch.sort(scores, descending=True, stable=True).indices[:topk]
 + order = torch.sort(scores.bfloat16(), descending=True, stable=True).indices[:topk]
+
+# %% 7f candidates-in-rank-order
+# says: Candidates stayed in the order of ranks: ties and the result go by position.
+# asks: In which order do positions lie after ranks' lists are joined?
+# from: plain
+- order = torch.sort(positions).indices
++ order = torch.arange(len(positions), device=positions.device)
+
+# %% 7f union-joined
+# says: The ranks' choices were joined: a list is asked for, one tensor a rank.
+# asks: Which rank reads which keys, if their lists are one?
+# from: plain
+- return chosen, sum(len(c) for c in chosen) - min(topk, total)
++ return torch.cat(chosen), sum(len(c) for c in chosen) - min(topk, total)

@@ -355,3 +355,10 @@ def read_ids(token, server):
         return dict.fromkeys(names, -1)
     row = loc // (i * d) * i + loc % i if loc // i % d == server["dcp_rank"] else -1
     return dict(zip(names, (row, loc, loc // server["kpool"], window, server["state_slot_of"][token["req_pool_idx"]])))
+
+# %% 7g index-k-owned
+# says: index-K was asked of the owner alone: it is replicated, and every rank has all.
+# asks: Which ranks score a token's key?
+# from: plain
+- "index_k": loc,
++ "index_k": loc if mine else -1,
