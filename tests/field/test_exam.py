@@ -139,6 +139,23 @@ def test_a_wrong_diagnosis_gets_what_is_right_of_it_and_is_not_told_which(other,
     assert (mark.points, mark.outcome, mark.message) == (points, "failed", "not all of it is right")
 
 
+@pytest.mark.parametrize(
+    ("name", "index", "points"),
+    [
+        ("quay-slots-8-bits", "slot_mapping", 20),
+        ("quay-slots-8-bits", "b.slot_mapping[worker.cp_rank, part]", 20),
+        ("quay-slots-8-bits", "mapped[0]", 20),
+        ("quay-slots-8-bits", "positions", 16),
+        ("engine-state-not-sent", "stored", 20),
+        ("engine-answer-not-counted", "tokens", 20),
+        ("engine-answer-not-counted", "max_new", 16),
+    ],
+)
+def test_an_index_has_more_than_one_name(name, index, points):
+    fault = faults.named(name)
+    assert marking._diagnosis(fault, handed(fault, said=diagnosis(fault, index=index))).points == points
+
+
 def test_nothing_handed_in_gets_nothing():
     marks = marking.mark(OWNER, handed(OWNER), secret)
     assert [(mark.points, mark.outcome) for mark in marks] == [(0, "not_attempted")] * 3
