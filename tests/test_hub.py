@@ -258,3 +258,13 @@ def test_a_proxys_sample_is_read_by_the_proxy(sample, tmp_path):
     (tmp_path / sample).write_text(text)
     done = subprocess.run([program, *words, str(tmp_path / sample)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_hub_whose_disk_one_filled_can_be_started_again(tmp_path, monkeypatch):
+    """Room is asked for checkouts that are still to be made, and `up` is how a hub is mended in the middle of a class."""
+    homes = {name: SimpleNamespace(pw_dir=str(tmp_path / name)) for name in ("ann", "bob")}
+    monkeypatch.setattr(accounts, "account", homes.get)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=0))
+    (tmp_path / "ann" / "course").mkdir(parents=True)
+    assert checks._disk(Plan(("ann",))).ok
+    assert not checks._disk(Plan(("ann", "bob"))).ok, "bob has none yet"

@@ -136,8 +136,10 @@ def _accounts(plan: Plan) -> Iterator[Need]:
 
 
 def _disk(plan: Plan) -> Need:
-    free, needed = shutil.disk_usage(_home(plan)).free, HOME_BYTES * len(plan.names)
-    return Need("disk", free > needed, f"{free / 1e9:.0f} GB free for homes, {needed / 1e9:.1f} needed")
+    """Check the room for checkouts to come: a hub whose disk one filled can be started again."""
+    there = [found for name in plan.names if (found := accounts.account(name)) and (Path(found.pw_dir) / "course").exists()]
+    free, needed = shutil.disk_usage(_home(plan)).free, HOME_BYTES * (len(plan.names) - len(there))
+    return Need("disk", free >= needed, f"{free / 1e9:.0f} GB free for homes, {needed / 1e9:.1f} needed")
 
 
 def _memory(plan: Plan) -> Need:
