@@ -19,7 +19,7 @@ from dcplab import checking, ended, front_end, mode, paths, prediction, settings
 from dcplab import progress as progress_file
 from dcplab import recall as recalled
 from dcplab.course import catalog
-from dcplab.course.model import CheckResult, Launch, Part, Table
+from dcplab.course.model import CheckResult, ExaminedPart, Launch, Part, Table
 from dcplab.errors import CourseError, without_traceback
 from dcplab.notebook.extract import Program, extract, unfinished
 from dcplab.notebook.runs import CellRun, Judged, judged
@@ -65,7 +65,7 @@ def start(lab: str) -> Shown:
     done = progress_file.points(opened)
     versions = ", ".join(f"{name} {version}" for name, version in mode.versions().items())
     return Shown(
-        f"Lab {opened.number}: {_ended(opened.title)} {len(opened.parts)} parts, about {opened.minutes} minutes.\n"
+        f"Lab {opened.number}: {_ended(opened.title)} {len(opened.listed)} parts, about {opened.minutes} minutes.\n"
         f"Mode: {here.label}. {here.reason}\n{versions}\n"
         f"So far: {done:g} of {opened.points:g} points. "
         + (f"Next: part {n.id}, {_ended(n.title)}" if (n := _next(opened)) else "All done.")
@@ -156,7 +156,7 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
     rows = []
     for lab in labs:
         rows.append((lab.number, lab.title, "", f"{progress_file.points(lab):g} of {lab.points:g}", "", "", ""))
-        for p in lab.parts:
+        for p in lab.listed:
             known = progress_file.part(lab.name, p.id)
             mark = "✓" if known.get("best", 0) and known["best"] >= p.points else "·" if not known.get("attempts") else "✗"
             guess = known.get("prediction") or {}
@@ -171,7 +171,7 @@ def board(labs: Sequence[catalog.Lab]) -> Shown:
 def predict(part: str, answer: str | None = None) -> Any:
     """Ask the part's question before you run anything. Shows a form, or takes ``answer`` at once. Never waits."""
     lab = catalog.of_part(part)
-    found = lab.part(part)
+    found = lab.asks(part)
     if answer is not None:
         return Shown(prediction.commit(lab, found, str(answer)))
     return prediction.form(lab, found)
@@ -392,8 +392,8 @@ def _ended(title: str) -> str:
     return title if title.endswith(("?", ".")) else f"{title}."
 
 
-def _next(lab: catalog.Lab) -> Part | None:
-    return next((p for p in lab.parts if progress_file.part(lab.name, p.id).get("best", 0) < p.points), None)
+def _next(lab: catalog.Lab) -> Part | ExaminedPart | None:
+    return next((p for p in lab.listed if progress_file.part(lab.name, p.id).get("best", 0) < p.points), None)
 
 
 if _shell() is None:  # a script; IPython asks the error itself what to show

@@ -11,7 +11,7 @@ from typing import Any
 
 from dcplab import progress
 from dcplab.course.catalog import Lab
-from dcplab.course.model import Part, Prediction
+from dcplab.course.model import ExaminedPart, Part, Prediction
 from dcplab.errors import CourseError
 from dcplab.present.display import Shown
 from dcplab.viz.core import form as forms
@@ -19,13 +19,13 @@ from dcplab.viz.core import form as forms
 LONGEST = 1_000  # characters that are kept: in a closed book the progress file is the service's
 
 
-def _asked(part: Part) -> Prediction:
+def _asked(part: Part | ExaminedPart) -> Prediction:
     if part.prediction is None:
         raise CourseError(f"Part {part.id} asks for no prediction.")
     return part.prediction
 
 
-def commit(lab: Lab, part: Part, answer: str) -> str:
+def commit(lab: Lab, part: Part | ExaminedPart, answer: str) -> str:
     """Record an answer and return whether it is right, and why. Raises CourseError for an answer outside the choices."""
     asked = _asked(part)
     if len(answer) > LONGEST:
@@ -56,7 +56,7 @@ def verdict(asked: Prediction, answer: str, right: bool) -> str:
     return f"{first} {asked.because}"
 
 
-def question(part: Part) -> str:
+def question(part: Part | ExaminedPart) -> str:
     """Return the question as text, with instructions for answering."""
     asked = _asked(part)
     choices = "\n".join(f"  {c}" for c in asked.choices)
@@ -64,13 +64,13 @@ def question(part: Part) -> str:
     return f'{part.id}, predict: {asked.question}\n{choices}\nAnswer with lab.predict("{part.id}", "{example}").'
 
 
-def said_before(lab: Lab, part: Part) -> str:
+def said_before(lab: Lab, part: Part | ExaminedPart) -> str:
     """Return an earlier prediction with its verdict, or ""."""
     made = progress.part(lab.name, part.id).get("prediction")
     return verdict(_asked(part), str(made.get("answer")), bool(made.get("right"))) if isinstance(made, dict) else ""
 
 
-def form(lab: Lab, part: Part) -> Any:
+def form(lab: Lab, part: Part | ExaminedPart) -> Any:
     """Return the form, or the question as text where there are no widgets. An earlier prediction is shown with its verdict."""
     asked, before = _asked(part), said_before(lab, part)
     text = "\n".join(filter(None, (question(part), before)))

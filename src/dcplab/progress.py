@@ -105,12 +105,12 @@ def part(lab: str, identity: str) -> dict[str, Any]:
 
 def points(lab: Lab) -> float:
     """Return the sum of the best points of a lab's parts."""
-    return sum(min(_number(part(lab.name, p.id).get("best")), p.points) for p in lab.parts)
+    return sum(min(_number(part(lab.name, p.id).get("best")), p.points) for p in lab.listed)
 
 
 def finished(lab: Lab) -> bool:
     """Return True if every part of a lab has its full points."""
-    return bool(lab.parts) and points(lab) >= lab.points
+    return bool(lab.listed) and points(lab) >= lab.points
 
 
 def change(lab: str, identity: str, note: Callable[[dict[str, Any]], None]) -> None:

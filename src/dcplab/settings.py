@@ -32,6 +32,12 @@ def labs() -> Path | None:
     return Path(given) if given else None
 
 
+def cases() -> Path | None:
+    """Return the folder for the cases of lab 08 (``DCPLAB_CASES``: a solved notebook's, which are nobody's), or None."""
+    given = os.environ.get("DCPLAB_CASES")
+    return Path(given) if given else None
+
+
 def mode() -> str:
     """Return "cpu" or "gpu" if asked for (``DCPLAB_MODE``), else ""."""
     asked = os.environ.get("DCPLAB_MODE", "").lower()

@@ -45,13 +45,13 @@ def make(lab) -> Made:
 def _ingredients(lab) -> tuple[str, list[lab_source.Cell], dict[str, float]]:
     """Read the ingredients of a lab's notebooks: its name, the cells of its source, and the points of each part."""
     cells = lab_source.read(paths.solutions() / lab.name / f"{lab.name}.py")
-    return lab.name, cells, {part.id: part.points for part in lab.parts}
+    return lab.name, cells, {part.id: part.points for part in lab.listed}
 
 
 def faults(lab, made: Made) -> list[str]:
     """Return the lint's sentences about a lab."""
     _, cells, _ = _ingredients(lab)
-    return lint.lint(cells, lab.parts, lab.wrong, lab.right, made.learner)
+    return lint.lint(cells, lab.parts, lab.wrong, lab.right, made.learner, lab.examined)
 
 
 def compare(made: Made) -> str:

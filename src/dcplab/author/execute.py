@@ -124,8 +124,8 @@ def stamped(nb: NotebookNode, where: mode.Mode, versions: Mapping[str, str]) -> 
 
 
 def _environment(state: str) -> dict[str, str]:
-    """Return the kernel's environment: this checkout importable, and a state folder of its own."""
-    return os.environ | {"PYTHONPATH": paths.python_path(), "DCPLAB_STATE": state}
+    """Return the kernel's environment: this checkout importable, and folders of its own for state and cases."""
+    return os.environ | {"PYTHONPATH": paths.python_path(), "DCPLAB_STATE": state, "DCPLAB_CASES": f"{state}/cases"}
 
 
 def _outcomes(state: Path, lab: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from dcplab import syntax
 from dcplab.course.lab_source import BEGIN, END, STUB, Cell
-from dcplab.course.model import Part, Right, Wrong
+from dcplab.course.model import ExaminedPart, Part, Right, Wrong
 
 SAYS_WIDTH = 80  # characters of a diagnosis, the first line that a learner reads
 STARTER_WIDTH = 88  # characters of a signature and docstring: what the window's edge cuts off is not read
@@ -23,16 +23,33 @@ POINTS_A_LAB = 100
 
 
 def lint(
-    cells: Sequence[Cell], parts: Sequence[Part], wrong: Sequence[Wrong], right: Sequence[Right], learner: NotebookNode
+    cells: Sequence[Cell],
+    parts: Sequence[Part],
+    wrong: Sequence[Wrong],
+    right: Sequence[Right],
+    learner: NotebookNode,
+    examined: Sequence[ExaminedPart] = (),
 ) -> list[str]:
-    """Return every violation in a lab: in its cells, its parts, its banks and the learner's notebook."""
+    """Return every violation in a lab: in its cells, its parts, its banks and the learner's notebook. ``examined``: parts that
+    an examination marks."""
     return [
-        *cell_faults(cells, parts),
+        *(cell_faults(cells, parts) if not examined else trial_faults(cells, examined)),
         *worth_faults(cells, parts),
         *part_faults(parts),
+        *points_faults((*parts, *examined)),
         *bank_faults(parts, wrong, right),
         *leaks(learner, cells, [answer.source for answer in right]),
     ]
+
+
+def trial_faults(cells: Sequence[Cell], examined: Sequence[ExaminedPart]) -> Iterator[str]:
+    """Check a lab that is examined: its answer cells are trials, each with a solution region and of a part, and nothing in it
+    checks or is a magic."""
+    known = [part.id for part in examined]
+    for cell in cells:
+        if cell.role not in (None, "answer") or (cell.role == "answer" and cell.part not in known):
+            yield f"line {cell.line}: {cell.role} of {cell.part}; a lab that is examined checks nothing, and has {known}."
+    yield from _region_faults(cells)
 
 
 def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
@@ -46,6 +63,20 @@ def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
         where = f"line {cell.line}"
         if cell.role == "answer":
             seen.add(cell.part)
+        if cell.role == "check":
+            if cell.source.rstrip().split("\n")[-1] != f'lab.check("{cell.part}")':
+                yield f'{where}: a check cell ends in lab.check("{cell.part}"), nothing after it.'
+            if cell.part not in seen:
+                yield f"{where}: the check of {cell.part} stands before its answer."
+    yield from _region_faults(cells)
+
+
+def _region_faults(cells: Sequence[Cell]) -> Iterator[str]:
+    """Check that each answer cell has a solution region and lines that a window shows, that no other has one, and that all is
+    plain Python."""
+    for cell in cells:
+        where = f"line {cell.line}"
+        if cell.role == "answer":
             if BEGIN not in cell.source:
                 yield f"{where}: the answer cell of {cell.part} has no solution region."
             for line in _promises(cell.source):
@@ -53,11 +84,6 @@ def cell_faults(cells: Sequence[Cell], parts: Sequence[Part]) -> Iterator[str]:
                     yield f"{where}: {len(line)} characters in {line.strip()[:40]!r} of {cell.part}; at most {STARTER_WIDTH}."
         elif BEGIN in cell.source or END in cell.source:
             yield f"{where}: a solution region outside an answer cell."
-        if cell.role == "check":
-            if cell.source.rstrip().split("\n")[-1] != f'lab.check("{cell.part}")':
-                yield f'{where}: a check cell ends in lab.check("{cell.part}"), nothing after it.'
-            if cell.part not in seen:
-                yield f"{where}: the check of {cell.part} stands before its answer."
         if cell.kind == "code" and re.search(r"^\s*[%!]", cell.source, re.MULTILINE):
             yield f"{where}: a magic or shell line; a lab is plain Python, so that an answer can be checked outside Jupyter."
 
@@ -88,8 +114,6 @@ def part_faults(parts: Sequence[Part]) -> Iterator[str]:
     for identity, n in Counter(part.id for part in parts).items():
         if n > 1:
             yield f"{identity}: {n} parts have this id."
-    if (total := sum(part.points for part in parts)) != POINTS_A_LAB:
-        yield f"The points sum to {total:g}, not {POINTS_A_LAB}."
     for part in parts:
         if len(part.hints) != 3 or not all(hint.strip() for hint in part.hints):
             yield f"{part.id}: three hints are asked for, and there are {sum(bool(h.strip()) for h in part.hints)}."
@@ -99,6 +123,11 @@ def part_faults(parts: Sequence[Part]) -> Iterator[str]:
             yield f"{part.id}: {part.minutes} minutes; a part takes at most {MINUTES_A_PART}."
         if not part.question.rstrip().endswith("?"):
             yield f"{part.id}: its question does not end in a question mark."
+
+
+def points_faults(listed: Sequence[Part | ExaminedPart]) -> Iterator[str]:
+    if (total := sum(part.points for part in listed)) != POINTS_A_LAB:
+        yield f"The points sum to {total:g}, not {POINTS_A_LAB}."
 
 
 def bank_faults(parts: Sequence[Part], wrong: Sequence[Wrong], right: Sequence[Right]) -> Iterator[str]:

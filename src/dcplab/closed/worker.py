@@ -66,7 +66,7 @@ def main() -> None:
     here = mode.current().name
     if here == "cpu":
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    for one in catalog.labs():
+    for one in catalog.checked():
         one.key(one.parts[0].id)
     pool.warm(here)
     _send(out, wire.words({"ready": True}))

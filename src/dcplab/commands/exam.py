@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _grade(args: argparse.Namespace) -> None:
     from dcplab.errors import CourseError
-    from dcplab.exam import grading, tickets
+    from dcplab.exam import grading, results, tickets
     from dcplab.grade import grader, rows
     from dcplab.present import progress_line, table
     from dcplab.present.strangers import on_a_line
@@ -93,6 +93,6 @@ def _grade(args: argparse.Namespace) -> None:
             if args.json:
                 rows.write(args.json, rows.to_json(graded))
     if args.csv:
-        rows.write(args.csv, rows.to_csv(graded, grading.part_ids()))
+        rows.write(args.csv, rows.to_csv(graded, results.part_ids()))
     if cases:
         print("\n" + "\n".join(table.columns(grading.by_kind(cases))))

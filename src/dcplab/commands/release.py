@@ -25,8 +25,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from dcplab.author import release
     from dcplab.course import catalog
+    from dcplab.errors import CourseError
 
-    labs = [catalog.lab(name) for name in args.lab] or catalog.labs()
+    labs = [catalog.lab(name) for name in args.lab] or catalog.checked()
+    if examined := [lab.number for lab in labs if not lab.parts]:
+        raise CourseError(f"Lab {examined[0]} is an examination, which no release holds: ./course exam start DIR --key FILE.")
     if args.learners:
         from dcplab.closed import release as closed
 

@@ -16,7 +16,7 @@ from dcplab import paths
 from dcplab.course import bank, lab_source
 from dcplab.course.driver_source import source_of
 from dcplab.course.key import Key
-from dcplab.course.model import Part, Right, Wrong
+from dcplab.course.model import ExaminedPart, Part, Right, Wrong
 from dcplab.course.recall import Question
 from dcplab.errors import CourseError
 from dcplab.notebook.extract import Program, extract
@@ -28,7 +28,7 @@ _PART_FILE = re.compile(r"\d+[a-z]+")
 @dataclass(frozen=True)
 class Lab:
     """One lab. ``cells``: its solved notebook's code cells, in order. ``preambles``: code that stands before each answer of a
-    bank."""
+    bank. ``examined``: the parts that its examination marks; such a lab has no other."""
 
     name: str  # "01_index_spaces"
     title: str
@@ -39,6 +39,7 @@ class Lab:
     cells: tuple[lab_source.Cell, ...]
     preambles: Mapping[str, tuple[str, ...]]  # by part: the lab's own, then the part's
     recall: tuple[Question, ...] = ()  # on what came before, `course.recall`
+    examined: tuple[ExaminedPart, ...] = ()
 
     @property
     def number(self) -> str:
@@ -46,7 +47,17 @@ class Lab:
 
     @property
     def points(self) -> float:
-        return sum(part.points for part in self.parts)
+        return sum(part.points for part in self.listed)
+
+    @property
+    def listed(self) -> tuple[Part | ExaminedPart, ...]:
+        """All that has points, in order: what a board and a table of marks list."""
+        return (*self.parts, *self.examined)
+
+    def asks(self, identity: str) -> Part | ExaminedPart:
+        """Return the part called "1c", one that an examination marks too: for its prediction."""
+        wanted = str(identity).strip().lower()
+        return next((part for part in self.examined if part.id == wanted), None) or self.part(identity)
 
     def part(self, identity: str) -> Part:
         """Return the part called "1c" (or "C", or "c")."""
@@ -54,6 +65,8 @@ class Lab:
         for part in self.parts:
             if wanted in (part.id.lower(), part.id.lower().lstrip("0123456789")):
                 return part
+        if self.examined:
+            raise CourseError(f"Lab {self.number} is handed in and marked, not checked: its notebook, or ./course exam --help.")
         known = ", ".join(p.id for p in self.parts)
         raise CourseError(f"Lab {self.name} has no part {identity!r}; it has {known}.{_turned(wanted)}")
 
@@ -98,6 +111,11 @@ def labs() -> list[Lab]:
     return [load(path) for path in folders()]
 
 
+def checked() -> list[Lab]:
+    """Return the labs whose answers are checked: all but one that is examined."""
+    return [lab for lab in labs() if lab.parts]
+
+
 def folders(solutions: Path | None = None) -> list[Path]:
     """Return the folders of labs that have parts, in order."""
     base = solutions or paths.solutions()
@@ -127,7 +145,7 @@ def of_part(identity: str) -> Lab:
         hint = _turned(str(identity).strip().lower())
         raise CourseError(f"{identity!r} names no part; a part is called like '1c'.{hint}")
     found = lab(number[1])
-    found.part(identity)
+    found.asks(identity)
     return found
 
 
@@ -150,7 +168,7 @@ def load(folder: Path) -> Lab:
 
 @functools.lru_cache(maxsize=32)
 def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
-    about, parts, recall = _parts(folder)
+    about, parts, examined, recall = _parts(folder)
     source = folder / f"{folder.name}.py"
     cells = tuple(c for c in lab_source.read(source) if c.kind == "code") if source.exists() else ()
     solved = {c.part: c.source for c in cells if c.role == "answer"}
@@ -163,6 +181,7 @@ def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
         title=about.get("title", folder.name),
         minutes=int(about.get("minutes", sum(p.minutes for p in parts))),
         parts=parts,
+        examined=examined,
         wrong=tuple(answer for b in banks.values() for answer in b.wrong),
         right=tuple(answer for b in banks.values() for answer in b.right),
         cells=cells,
@@ -171,8 +190,8 @@ def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
     )
 
 
-def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...], tuple[Question, ...]]:
-    """Load ``LAB`` of ``parts/__init__.py``, the ``PART`` of each ``parts/ID.py`` and, if it is there, the ``QUESTIONS`` of
+def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...], tuple[ExaminedPart, ...], tuple[Question, ...]]:
+    """Load ``LAB`` and, if it is there, ``EXAMINED`` of ``parts/__init__.py``, the ``PART`` of each ``parts/ID.py`` and, if it is there, the ``QUESTIONS`` of
     ``parts/recall.py``. Together they are one package."""
     name = f"dcplab_lab_{folder.name}"
     for known in [m for m in sys.modules if m.partition(".")[0] == name]:
@@ -188,7 +207,7 @@ def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...], tuple[Questi
     for part in parts:
         source_of(part.drive)  # read the source now: the file may change later
     recall = importlib.import_module(f"{name}.recall").QUESTIONS if (home / "recall.py").exists() else ()
-    return package.LAB, parts, recall
+    return package.LAB, parts, getattr(package, "EXAMINED", ()), recall
 
 
 def _part(package: str, file: Path) -> Part:

@@ -216,6 +216,18 @@ class Part:
 
 
 @dataclass(frozen=True)
+class ExaminedPart:
+    """One part of a lab that is handed in with its examination and marked there (`dcplab.exam`), never checked. ``points``: what
+    the marks give for it at most."""
+
+    id: str
+    title: str
+    points: float
+    minutes: int
+    prediction: Prediction | None = None
+
+
+@dataclass(frozen=True)
 class Wrong:
     """A wrong answer with the diagnosis it must get. ``source`` is the text that a learner would have typed."""
 

@@ -68,7 +68,7 @@ def _readme(ticket: ExamTicket, rules: str) -> str:
         (_HERE / "handed_out.md")
         .read_text(encoding="utf-8")
         .format(
-            title="the examination" if ticket.sort == "examination" else "practice",
+            title={"examination": "the examination", "practice": "practice", "guided": "a case that lab 08 solves"}[ticket.sort],
             cases=f"{count} case{'s' * (count > 1)}",
             rules=rules,
             spaces="\n".join(f"| `{word}` | {meaning} |" for word, meaning in faults.spaces().items()),

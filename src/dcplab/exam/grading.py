@@ -9,17 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dcplab import mode
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
-from dcplab.exam import answers, marking, sittings, tickets
-from dcplab.exam.marking import POINTS, Mark
-from dcplab.exam.taking import PARTS
-from dcplab.exam.tickets import ExamTicket
+from dcplab.exam import answers, marking, results, sittings, tickets
+from dcplab.exam.marking import POINTS
 from dcplab.field import faults
 from dcplab.grade.rows import GradeRow
-
-LAB = "exam"
 
 
 def find(paths: Iterable[Path]) -> list[Path]:
@@ -46,30 +41,28 @@ def row(
         record = sittings.find(ticket)
     except CourseError as error:
         return GradeRow(name, "missing" if not folder.exists() else "unreadable", student=student, message=str(error)), []
-    results: list[CheckResult] = []
+    parts: list[CheckResult] = []
     cases: list[dict[str, Any]] = []
-    points, said = 0.0, []
+    said = []
     started = time.perf_counter()
     for number, fault in enumerate(planted):
         handed = answers.read(folder / f"case_{number + 1}", fault.house)
         said.append(handed.digest)
         if record is not None:
-            marks, earned = sittings.best(ticket, record, number), sittings.points(ticket, record, number)
+            marks, asked = sittings.best(ticket, record, number), record["cases"][number]["hints"]
         else:
             say(f"{name}, case {number + 1}")
-            marks = marking.mark(fault, handed, marking.secret_seeds(key, ticket.seals[number]))
-            earned = sum(mark.points for mark in marks)
-        points += earned
-        results += [_result(ticket, number, mark) for mark in marks]
+            marks, asked = marking.mark(fault, handed, marking.secret_seeds(key, ticket.seals[number])), 0
+        parts += results.of_case(ticket.seed, number, marks, asked)
         cases.append({"kind": fault.kind, "house": fault.house, "id": fault.id} | {mark.part: mark.outcome for mark in marks})
     hints = sum(case["hints"] for case in record["cases"]) if record else 0
     done = GradeRow(
         path=name,
         status="graded",
-        points=round(points, 2),
+        points=round(sum(part.points for part in parts), 2),
         max_points=float(len(planted) * sum(POINTS.values())),
-        parts=tuple(results),
-        lab=LAB,
+        parts=tuple(parts),
+        lab=results.LAB,
         student=student,
         message=f"{hints} hint{'s' * (hints != 1)} shown." if hints else "",
         seed=ticket.seed,
@@ -95,17 +88,12 @@ def kept(state: Path) -> Iterator[tuple[GradeRow, list[dict[str, Any]]]]:
         os.environ.pop("DCPLAB_STATE") if before is None else os.environ.update(DCPLAB_STATE=before)
 
 
-def part_ids() -> list[str]:
-    """Return the columns of an examination's parts: 1a, 1b, 1c, 2a ..."""
-    return [f"{case + 1}{part}" for case in range(max(tickets.CASES.values())) for part in POINTS]
-
-
 def by_kind(cases: Iterable[Mapping[str, Any]]) -> list[Sequence[str]]:
     """Return a table with a row a kind: how many had a case of it, and how many found, mended and tested it."""
     of: dict[str, list[Mapping[str, Any]]] = {}
     for case in cases:
         of.setdefault(case["kind"], []).append(case)
-    rows: list[Sequence[str]] = [("kind", "cases", *(PARTS[part] for part in POINTS), "")]
+    rows: list[Sequence[str]] = [("kind", "cases", *(results.NAMES[part] for part in POINTS), "")]
     for kind, had in sorted(of.items()):
         right = [sum(case[part] == "passed" for case in had) for part in POINTS]
         rows.append((kind, str(len(had)), *map(str, right), "" if right[0] else "nobody found it"))
@@ -123,16 +111,3 @@ def sheet(kind: str | None = None) -> list[Sequence[str]]:
         rows.append((fault.kind, fault.id, place, fault.index, fault.was, fault.expected, fault.source))
     return rows
 
-
-def _result(ticket: ExamTicket, case: int, mark: Mark) -> CheckResult:
-    return CheckResult(
-        lab=LAB,
-        part=f"{case + 1}{mark.part}",
-        outcome=mark.outcome,  # type: ignore[arg-type]  # of the three that are Outcomes
-        points=mark.points,
-        max_points=float(POINTS[mark.part]),
-        message=mark.message,
-        seed=ticket.seed,
-        mode="CPU",
-        versions=mode.versions(),
-    )

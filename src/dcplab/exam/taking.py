@@ -8,14 +8,15 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+from dcplab.course.model import Table
 from dcplab.errors import CourseError
-from dcplab.exam import answers, folder, marking, sittings, tickets
+from dcplab.exam import answers, folder, marking, results, sittings, tickets
 from dcplab.exam.answers import HandedIn
 from dcplab.exam.tickets import ExamTicket
 from dcplab.field.faults import PlantedFault
 from dcplab.present import table
+from dcplab.present.text_with_table import Pieces
 
-PARTS = {"a": "diagnosis", "b": "patch", "c": "regression test"}
 HANDED_TO = "When the time is over, your instructor takes this folder as it is: there are no hints, and it is marked once."
 MOST = sum(marking.POINTS.values())  # of a case
 
@@ -55,6 +56,7 @@ def asked(ticket: ExamTicket, case: int | None) -> str:
     fault = tickets.faults_of(tickets.key(), ticket)[number]
     ask = questions(fault.kind)
     shown = sittings.next_hint(ticket, number, len(ask))
+    results.on_the_board(ticket)
     return f"Hint {shown + 1} of {len(ask)}, {sittings.HINT_POINTS} points: {ask[shown]}"
 
 
@@ -92,7 +94,8 @@ def handed_in(ticket: ExamTicket, case: int | None, handed: HandedIn, say: Calla
         sittings.uncount(ticket, number, handed.digest)
         raise CourseError(f"{error} It was not counted.") from error
     record = sittings.note(ticket, number, handed.digest, marks)
-    rows = [(f"({mark.part})", PARTS[mark.part], mark.message) for mark in marks]
+    results.on_the_board(ticket)
+    rows = [(f"({mark.part})", results.NAMES[mark.part], mark.message) for mark in marks]
     lines = [f"Case {number + 1}, hand-in {turn + 1} of {sittings.HAND_INS}", *table.columns(rows)]
     if sittings.closed(record):
         return "\n".join([*lines, *_truth(fault), stand(ticket)])
@@ -107,20 +110,25 @@ def status(place: Path) -> str:
 
 def stand(ticket: ExamTicket) -> str:
     """Say of each case what was handed in and asked, of a closed one its points, and how much time is left."""
+    return standing(ticket).text
+
+
+def standing(ticket: ExamTicket) -> Pieces:
+    """Return the same as a table and sentences, for a notebook."""
     if (record := sittings.find(ticket)) is None:
-        return "This examination was not begun here: whoever made it grades the folder."
-    rows = [("case", "hand-ins", "hints", "points")]
+        return Pieces("This examination was not begun here: whoever made it grades the folder.")
+    rows = []
     for number, case in enumerate(record["cases"]):
         points = f"{sittings.points(ticket, record, number):g} of {MOST}" if sittings.closed(case) else "open"
         rows.append((str(number + 1), f"{len(case['handed'])} of {sittings.HAND_INS}", str(case["hints"]), points))
-    lines = table.columns(rows)
+    lines = []
     if ticket.sort == "examination":
         left = int(record["begun"] + 60 * sittings.MINUTES - time.time()) // 60
         over = f"The {sittings.MINUTES} minutes are over: no more hand-ins count."
         lines.append(f"{left} minutes left." if left >= 0 else over)
     if interrupted := [i + 1 for i, case in enumerate(record["cases"]) if any(one["marks"] is None for one in case["handed"])]:
         lines.append(f"A hand-in of case {interrupted[0]} was not marked to its end: hand the same in again, it counts once.")
-    return "\n".join(lines)
+    return Pieces(Table(("case", "hand-ins", "hints", "points"), tuple(rows)), "\n".join(lines))
 
 
 def _truth(fault: PlantedFault) -> list[str]:

@@ -26,7 +26,8 @@ from dcplab.field.faults import PlantedFault
 from dcplab.grade.seeds import SEEDS, read_key
 
 FILE = "exam.json"
-CASES = {"examination": 2, "practice": 1}
+CASES = {"examination": 2, "practice": 1, "guided": 1}
+GUIDED = "quay-owner-by-token"  # lab 08 works it through: no examination is about its kind
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,14 @@ def keyed_number(key: bytes, *words: object) -> int:
 
 def _draw(key: bytes, sort: str, seed: int, case: int) -> PlantedFault:
     """Draw a fault: its kind from an order that the key makes, a step a seed, so that neighbours differ; then one of it."""
-    drawn_from = [fault for fault in faults.every() if sort == "practice" or same_kind(fault)]
+    guided = faults.named(GUIDED)
+    if sort == "guided":
+        return guided
+    drawn_from = [
+        fault
+        for fault in faults.every()
+        if (fault != guided if sort == "practice" else fault.kind != guided.kind and same_kind(fault))
+    ]
     order = sorted({fault.kind for fault in drawn_from}, key=lambda kind: keyed_number(key, sort, kind))
     kind = order[(seed + case * (len(order) // 2)) % len(order)]
     group = [fault for fault in drawn_from if fault.kind == kind]

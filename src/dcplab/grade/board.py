@@ -75,9 +75,9 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
             idle.append(name)
             continue
         parts = learner.labs[lab.name]
-        done = [part.id for part in lab.parts if _number(parts.get(part.id, {}).get("best")) >= part.points]
-        points = sum(min(_number(parts.get(part.id, {}).get("best")), part.points) for part in lab.parts)
-        now = next((part.id for part in lab.parts if part.id not in done), None)
+        done = [part.id for part in lab.listed if _number(parts.get(part.id, {}).get("best")) >= part.points]
+        points = sum(min(_number(parts.get(part.id, {}).get("best")), part.points) for part in lab.listed)
+        now = next((part.id for part in lab.listed if part.id not in done), None)
         record = parts.get(now, {}) if now else {}
         attempts = int(_number(record.get("attempts")))
         begun = next((word for word in OUTCOMES if word == record.get("outcome")), "not begun")
@@ -87,7 +87,7 @@ def _lab_board(lab: Lab, learners: Sequence[Learner], anonymous: bool) -> str:
             stuck[now] += 1
             state = f"STUCK, {state}"
         ideas.update({str(part.get("diagnosis")) for part in parts.values()} & says.keys())
-        rows.append((name, f"{len(done)} of {len(lab.parts)}", f"{points:g}", now or "", str(attempts or ""), state))
+        rows.append((name, f"{len(done)} of {len(lab.listed)}", f"{points:g}", now or "", str(attempts or ""), state))
     lines = [f"{lab.name}: {len(rows)} of {len(learners)} learners"]
     lines += columns([("learner", "parts", "points", "now at", "tries", ""), *rows])
     if idle:

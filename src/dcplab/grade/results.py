@@ -110,7 +110,7 @@ def complete(found: Sequence[Mapping], labs: Sequence[Lab], roster: Roster | Non
 
 
 def worth_of(labs: Sequence[Lab]) -> dict[str, float]:
-    return {lab.name: float(sum(part.points for part in lab.parts)) for lab in labs}
+    return {lab.name: float(lab.points) for lab in labs}
 
 
 def write(
@@ -121,7 +121,7 @@ def write(
         rows.write(targets.json, to_json(_absolute(found)))
     if targets.csv:
         seen = {row["lab"] for row in found}
-        parts = [part.id for lab in labs if lab.name in seen for part in lab.parts]
+        parts = [part.id for lab in labs if lab.name in seen for part in lab.listed]
         rows.write(targets.csv, EXCEL + rows.to_csv(found, parts))
     if targets.marks:
         rows.write(targets.marks, EXCEL + marks.to_csv(found, worth_of(marked), roster))

@@ -32,8 +32,8 @@ def page(lab: Lab) -> NotebookNode:
     nb = build.make(lab).learner
     head, *rest = nb.cells
     cells = [head, new_markdown_cell(_note(lab), id="as-it-is-opened")]
-    asked = {f'lab.predict("{part.id}")': part for part in lab.parts}
-    checked = {f"check-{part.id}": part for part in lab.parts}
+    asked = {f'lab.predict("{part.id}")': part for part in lab.listed}
+    checked = {f"check-{part.id}": part for part in lab.listed}
     for cell in rest:
         cells.append(cell)
         if cell.cell_type != "code":
