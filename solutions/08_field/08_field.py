@@ -75,7 +75,7 @@ lab.recall("08")
 
 # %%
 case = exam.guided()
-case
+case.report()
 
 # %% [markdown]
 # ### Read it, and reproduce it
@@ -336,15 +336,15 @@ case.hand_in(sure=case.complete())
 
 # %%
 practice = exam.practice(1)
-practice
+practice.report()
 
 # %% [markdown]
 # Add cells here with the plus sign above. What you have:
 #
 # | call | does |
 # |---|---|
-# | `practice` | shows the report |
-# | `practice.reproduce()`, `practice.reproduce(cp_size=1)` | serves its traffic, with another size too; for a case in our engine it is `dcp_size=1` |
+# | `practice.report()` | shows the report |
+# | `practice.reproduce()`, `practice.reproduce(cp_size=1)` | serves its traffic, of another size too (our engine: `dcp_size`) |
 # | `practice.find("slot_mapping")` | lines of the server that hold a text |
 # | `practice.read("quay/runner.py", 60, 90)` | lines of a file |
 # | `practice.run(who_wrote)` | your Python beside the checkout |
@@ -370,7 +370,7 @@ practice
 
 # %%
 sitting = exam.examination(begin=False)
-sitting
+sitting.status()
 
 # %%
 sitting.case(1)

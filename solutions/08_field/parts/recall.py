@@ -17,9 +17,10 @@ def _owner(draw: Draw) -> Prediction:
     d, i = _layout(draw)
     loc = draw.int(20, 90)
     rank, row = owner_rank(loc, d, i), local_row(loc, d, i)
-    wrong = (f"rank {loc % d}, row {row}", f"rank {rank}, row {loc // d}", f"rank {(rank + 1) % d}, row {row + 1}")
+    wrong = (f"rank {loc % d}, row {loc // d}", f"rank {(rank + 1) % d}, row {row}", f"rank {rank}, row {row + 1}")
     text = f"{d} ranks get runs of {i} locs by turns. Who keeps loc {loc}, and in which row?"
-    return question(draw, text, f"rank {rank}, row {row}", wrong, f"{loc} // {i} % {d} is {rank}; {loc // (i * d)} whole rounds before.")
+    because = f"{loc} // {i} % {d} is {rank}, and {loc // (i * d)} whole rounds came before."
+    return question(draw, text, f"rank {rank}, row {row}", wrong, because)
 
 
 def _back(draw: Draw) -> Prediction:
@@ -27,7 +28,8 @@ def _back(draw: Draw) -> Prediction:
     row, rank = draw.int(5, 20), draw.int(1, d - 1)
     right = loc_of(row, rank, d, i)
     text = f"{d} ranks get runs of {i} locs by turns. Which loc lies in row {row} of rank {rank}?"
-    because = f"Run {row // i} of rank {rank} is run {row // i * d + rank} of all, and begins at loc {(row // i * d + rank) * i}."
+    run = row // i * d + rank
+    because = f"Run {row // i} of rank {rank} is run {run} of all, and begins at loc {run * i}."
     return question(draw, text, right, (row * d + rank, rank * i + row, right + d), because)
 
 
@@ -65,7 +67,7 @@ def _rank_without_keys(draw: Draw) -> Prediction:
 def _came_back(draw: Draw) -> Prediction:
     text = "A retracted request gets other locs. Which of these must come back beside its c-KV rows?"
     wrong = ("its old locs", "the pages of other requests", "nothing, they are computed from c-KV")
-    because = "Index keys were made when the token was new. Old ones, of whoever had the slot before, are of the right space and wrong."
+    because = "They were made when the token was new. Those of whoever had the slot before are of the right space, and wrong."
     return question(draw, text, "its index keys and their scales", wrong, because)
 
 
@@ -78,9 +80,10 @@ def _blind(draw: Draw) -> Prediction:
 
 def _first_wrong(draw: Draw) -> Prediction:
     at = draw.int(3, 9)
-    text = f"Step {at} writes by a wrong index, step {at + 2} reads what lies there, step {at + 4} says a wrong word. Which is mended?"
+    text = f"Step {at} writes by a wrong index, step {at + 2} reads there, step {at + 4} says a wrong word. What is mended?"
     wrong = (f"the read of step {at + 2}", f"the word of step {at + 4}", "each of the three")
-    return question(draw, text, f"the write of step {at}", wrong, "The first wrong operation. What comes after it does as it is told.")
+    because = "The first wrong operation. What comes after it does as it is told."
+    return question(draw, text, f"the write of step {at}", wrong, because)
 
 
 QUESTIONS = (_owner, _back, _how_many, _a_block, _size, _rank_without_keys, _came_back, _blind, _first_wrong)

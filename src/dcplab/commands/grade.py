@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dcplab.present.strangers import on_a_line
 
 if TYPE_CHECKING:
-    from dcplab.grade.layout import Found
+    from dcplab.grade.layout import Found, Who
     from dcplab.grade.roster import Roster
     from dcplab.grade.seeds import Bound
 
@@ -41,6 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--feedback", metavar="DIR", type=Path, help="write a page of feedback for each notebook")
     parser.add_argument("--seeds", metavar="FILE", type=Path, help="whose cases in lab 05 are whose: a CSV with student, seed")
     parser.add_argument("--seed-key", metavar="FILE", type=Path, help="or made of each student's id with the key in this file")
+    parser.add_argument("--exam-key", metavar="FILE", type=Path, help="the key that lab 08's examinations were made with")
     parser.add_argument("--resume", action="store_true", help="keep the rows that --json FILE already has for unchanged files")
 
 
@@ -48,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from dcplab import files
     from dcplab.course import catalog
     from dcplab.errors import CourseError
+    from dcplab.exam import in_class
     from dcplab.grade import grader, layout, results, roster, seeds, zips
 
     bound = seeds.bound(args.seeds, args.seed_key)
@@ -70,8 +72,11 @@ def run(args: argparse.Namespace) -> int:
         who = known.who if known else layout.nobody
         found = layout.find(args.paths, {lab.name for lab in labs}, zips.unpacker(folder), who)
         found = results.remembered(found, earlier)
+        examined = _examined(args, {lab.name for lab in labs}, who, earlier)
+        found = in_class.others(found, examined)
         seed = _seed(args, [earlier.get(os.path.abspath(one.name)) for one in found])
-        graded = _grade(args, found, seed, earlier, bound, lambda rows: results.save(targets.json, earlier, rows))
+        graded = _grade(args, found, seed, earlier, bound, lambda rows: results.save(targets.json, earlier, [*rows, *examined]))
+        graded += examined
     rows = results.complete(results.together(earlier, graded), labs, known, asked)
     if args.json == "-":
         sys.stdout.write(results.to_json(rows))
@@ -87,6 +92,20 @@ def _seed(args: argparse.Namespace, before: Iterable[Mapping | None]) -> int:
 
     drawn = {row["seed"] for row in before if row and isinstance(row["seed"], int)} if args.resume else set()
     return args.seed if args.seed is not None else drawn.pop() if len(drawn) == 1 else fresh_seed()
+
+
+def _examined(args: argparse.Namespace, labs: set[str], who: Who, earlier: Mapping[str, dict]) -> list[dict]:
+    """Grade the examinations below the paths, a line a row."""
+    from dcplab.exam import in_class, tickets
+    from dcplab.present import progress_line
+
+    if not any(next(in_class.folders(path), None) for path in args.paths):
+        return []
+    with progress_line.line("examinations") as say:
+        rows = in_class.rows(args.paths, tickets.key(args.exam_key), labs, who, earlier if args.resume else {}, say)
+    for row in rows:
+        print(_line(row), file=sys.stderr if args.json == "-" else sys.stdout, flush=True)
+    return rows
 
 
 def _grade(

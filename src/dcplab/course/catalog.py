@@ -191,8 +191,8 @@ def _load(folder: Path, stamps: tuple[tuple[str, int], ...]) -> Lab:
 
 
 def _parts(folder: Path) -> tuple[dict[str, Any], tuple[Part, ...], tuple[ExaminedPart, ...], tuple[Question, ...]]:
-    """Load ``LAB`` and, if it is there, ``EXAMINED`` of ``parts/__init__.py``, the ``PART`` of each ``parts/ID.py`` and, if it is there, the ``QUESTIONS`` of
-    ``parts/recall.py``. Together they are one package."""
+    """Load ``LAB`` of ``parts/__init__.py`` and, if they are there, its ``EXAMINED``; the ``PART`` of each ``parts/ID.py``;
+    and, if it is there, the ``QUESTIONS`` of ``parts/recall.py``. Together they are one package."""
     name = f"dcplab_lab_{folder.name}"
     for known in [m for m in sys.modules if m.partition(".")[0] == name]:
         del sys.modules[known]

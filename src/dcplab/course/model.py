@@ -217,8 +217,8 @@ class Part:
 
 @dataclass(frozen=True)
 class ExaminedPart:
-    """One part of a lab that is handed in with its examination and marked there (`dcplab.exam`), never checked. ``points``: what
-    the marks give for it at most."""
+    """One part of a lab that is handed in and marked with its examination (`dcplab.exam`), never checked. ``points``: what the
+    marks give for it at most."""
 
     id: str
     title: str

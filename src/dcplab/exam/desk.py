@@ -39,14 +39,20 @@ class CaseDesk(Shown):
         self.folder = sitting / f"case_{number}"
         self.house = str(json.loads((self.folder / "traffic.json").read_text(encoding="utf-8"))["house"])
         report = (self.folder / "REPORT.md").read_text(encoding="utf-8").removeprefix("# Bug report\n\n")
-        told = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  " if line[:2] == "- " else "") for line in report.splitlines())
-        where = os.path.relpath(self.folder) if not os.path.relpath(self.folder).startswith("..") else self.folder.name
-        super().__init__(f"{told}\n\nIts server: {where}/{CHECKOUT}/{self.house}, its own tests beside it.")
+        told = (textwrap.fill(line, WIDTH, subsequent_indent="  " * (line[:2] == "- ")) for line in report.splitlines())
+        where = os.path.relpath(self.folder / CHECKOUT)
+        place = f"{CHECKOUT}/" if where.startswith("..") else f"{where}/"
+        super().__init__("\n".join(told) + f"\n\nIts server lies in {place}{self.house}, its own tests in {place}tests.")
+
+    def report(self) -> Shown:
+        """Show the bug report, and where its server lies."""
+        return Shown(self.text)
 
     def reproduce(self, **config: Any) -> Shown:
         """Serve the report's traffic with the checkout as it is now. ``config``: sizes that are other than the report's, as
         ``cp_size=1``."""
-        return self._python(str(self.folder / "reproduce.py"), *(f"{name}={json.dumps(value)}" for name, value in config.items()))
+        words = (f"{name}={json.dumps(value)}" for name, value in config.items())
+        return self._python(str(self.folder / "reproduce.py"), *words)
 
     def read(self, file: str, first: int = 1, last: int = 0) -> Shown:
         """Show lines of a file, as "quay/layout.py", numbered from 1; all of them if no last line is given."""
@@ -75,8 +81,8 @@ class CaseDesk(Shown):
         return self._python("-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "tests")
 
     def patch(self, change: Change | Callable[[], Change]) -> Shown:
-        """Change a text that stands once in a file: (file, text before, text after), or a function that returns these. An editor
-        does as well: the file lies in ``checkout/``."""
+        """Change a text that stands once in a file: (file, text before, text after), or a function that returns these. An
+        editor does as well: the file lies in ``checkout/``."""
         try:
             file, before, after = change() if callable(change) else change
         except NotImplementedError:
@@ -144,7 +150,7 @@ class CaseDesk(Shown):
 
     def status(self) -> Shown:
         """Show hand-ins, hints and points."""
-        return taking.standing(self.sitting)
+        return taking.standing(tickets.read(self.sitting))
 
     def spaces(self) -> Shown:
         """Show the words of a diagnosis: the spaces that ``was`` and ``expected`` may name."""

@@ -15,6 +15,7 @@ from dcplab.exam.tickets import ExamTicket
 from dcplab.field import checkout, drive, faults, outcome
 from dcplab.field.faults import PlantedFault
 
+TITLES = {"examination": "the examination", "practice": "practice", "guided": "the case that lab 08 solves"}
 _HERE = Path(__file__).parent
 
 
@@ -68,7 +69,7 @@ def _readme(ticket: ExamTicket, rules: str) -> str:
         (_HERE / "handed_out.md")
         .read_text(encoding="utf-8")
         .format(
-            title={"examination": "the examination", "practice": "practice", "guided": "a case that lab 08 solves"}[ticket.sort],
+            title=TITLES[ticket.sort],
             cases=f"{count} case{'s' * (count > 1)}",
             rules=rules,
             spaces="\n".join(f"| `{word}` | {meaning} |" for word, meaning in faults.spaces().items()),

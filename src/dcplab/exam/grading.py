@@ -12,8 +12,10 @@ from typing import Any
 from dcplab.course.model import CheckResult
 from dcplab.errors import CourseError
 from dcplab.exam import answers, marking, results, sittings, tickets
+from dcplab.exam.answers import HandedIn
 from dcplab.exam.marking import POINTS
 from dcplab.field import faults
+from dcplab.field.faults import PlantedFault
 from dcplab.grade.rows import GradeRow
 
 
@@ -43,11 +45,9 @@ def row(
         return GradeRow(name, "missing" if not folder.exists() else "unreadable", student=student, message=str(error)), []
     parts: list[CheckResult] = []
     cases: list[dict[str, Any]] = []
-    said = []
     started = time.perf_counter()
-    for number, fault in enumerate(planted):
-        handed = answers.read(folder / f"case_{number + 1}", fault.house)
-        said.append(handed.digest)
+    all_handed = _handed(folder, planted)
+    for number, (fault, handed) in enumerate(zip(planted, all_handed, strict=True)):
         if record is not None:
             marks, asked = sittings.best(ticket, record, number), record["cases"][number]["hints"]
         else:
@@ -66,7 +66,7 @@ def row(
         student=student,
         message=f"{hints} hint{'s' * (hints != 1)} shown." if hints else "",
         seed=ticket.seed,
-        digest=hashlib.sha256("".join(said).encode()).hexdigest(),
+        digest=_digest(all_handed),
     )
     say(f"{name}: {time.perf_counter() - started:.0f} s")
     return done, cases
@@ -86,6 +86,24 @@ def kept(state: Path) -> Iterator[tuple[GradeRow, list[dict[str, Any]]]]:
             yield row(path.parent, tickets.key(), student=learner.name)
     finally:
         os.environ.pop("DCPLAB_STATE") if before is None else os.environ.update(DCPLAB_STATE=before)
+
+
+def unchanged(folder: Path, key: bytes, digest: str) -> bool:
+    """Return True if a folder that an instructor made holds what a row with this digest was about. A sitting of this machine
+    has its marks and hints already: its row costs nothing to make again."""
+    try:
+        ticket = tickets.read(folder)
+        return sittings.find(ticket) is None and _digest(_handed(folder, tickets.faults_of(key, ticket))) == digest
+    except CourseError:
+        return False
+
+
+def _handed(folder: Path, planted: Sequence[PlantedFault]) -> list[HandedIn]:
+    return [answers.read(folder / f"case_{number}", fault.house) for number, fault in enumerate(planted, 1)]
+
+
+def _digest(handed: Sequence[HandedIn]) -> str:
+    return hashlib.sha256("".join(one.digest for one in handed).encode()).hexdigest()
 
 
 def by_kind(cases: Iterable[Mapping[str, Any]]) -> list[Sequence[str]]:
@@ -110,4 +128,3 @@ def sheet(kind: str | None = None) -> list[Sequence[str]]:
         place = f"{fault.edit.file}:{fault.line}"
         rows.append((fault.kind, fault.id, place, fault.index, fault.was, fault.expected, fault.source))
     return rows
-

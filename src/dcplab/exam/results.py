@@ -1,4 +1,4 @@
-"""The parts of lab 08: what each case gives for each of them, its hints taken off, as the results that a board and a table list."""
+"""The parts of lab 08: what each case gives for each, its hints taken off, as the results that boards and tables list."""
 
 from __future__ import annotations
 

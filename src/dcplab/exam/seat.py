@@ -16,8 +16,8 @@ from dcplab.exam.desk import CaseDesk
 from dcplab.present.display import Shown
 
 BEGIN = (
-    f"Not begun. Two cases of different kinds, 100 points, {sittings.MINUTES} minutes by the clock, {sittings.HAND_INS} hand-ins a\n"
-    "case. The clock does not stop when you close the notebook. exam.examination(begin=True) begins it."
+    f"Not begun. Two cases of different kinds, 100 points, {sittings.MINUTES} minutes, {sittings.HAND_INS} hand-ins a case.\n"
+    "The clock does not stop when you close the notebook. exam.examination(begin=True) begins it."
 )
 
 
@@ -27,21 +27,20 @@ class Sitting:
     def __init__(self, folder: Path):
         self.folder = folder
 
-    @property
-    def now(self) -> Shown:
-        """What is to be displayed."""
-        return taking.standing(self.folder) if _begun(self.folder) else Shown(BEGIN)
+    def status(self) -> Shown:
+        """Show the cases, and how much time is left."""
+        return taking.standing(tickets.read(self.folder)) if _begun(self.folder) else Shown(BEGIN)
 
     def __repr__(self) -> str:
-        return self.now.text
+        return self.status().text
 
     def _repr_html_(self) -> str:
-        return self.now._repr_html_()
+        return self.status()._repr_html_()
 
     def case(self, number: int) -> CaseDesk | Shown:
         """Return case 1 or 2; before the examination is begun, only what it will be."""
         if not _begun(self.folder):
-            return self.now
+            return self.status()
         if number not in range(1, len(tickets.read(self.folder).seals) + 1):
             raise CourseError(f"There is no case {number!r}: this examination has 1 and 2.")
         return CaseDesk(self.folder, number)

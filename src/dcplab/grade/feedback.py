@@ -58,7 +58,7 @@ def _class(lab: Lab, rows: Sequence[Mapping]) -> Table | None:
         return None
     says = {wrong.id: wrong.says for wrong in lab.wrong}
     lines = []
-    for part in lab.parts:
+    for part in lab.listed:
         results = [parts[part.id] for parts in of if part.id in parts]
         kinds = Counter(result["outcome"] for result in results)
         named = Counter(result["diagnosis"] for result in results if result["diagnosis"] in says).most_common(COMMONEST)

@@ -25,6 +25,7 @@ from dcplab.present import check_result
 from dcplab.reference import References
 
 CHANGED = "The file changed while the run went on: this row is about what was read first."
+NO_EXAMINATION = "The notebook of lab 08 holds no marks, and no folder of its examination was handed in with it."
 Keys = Mapping[str, Sequence[Key]]  # a lab's name -> the keys of its parts, in order
 
 
@@ -111,6 +112,8 @@ def grade(submission: Submission, keys: Keys, run: GradingRun) -> GradeRow:
     if submission.status != "graded" or lab is None:
         why = " ".join(filter(None, (submission.message, submission.note)))
         return GradeRow(**common, status=submission.status, lab=lab, max_points=worth, message=why)
+    if not keys[lab]:  # an examined lab
+        return GradeRow(**common, status="missing", lab=lab, message=NO_EXAMINATION)
     parts = []
     for key in keys[lab]:
         if run.stop.is_set():

@@ -104,14 +104,16 @@ def parse(path: Path, data: bytes, labs: Iterable[tuple[str, Sequence[str], Sequ
 
 def recognise(nb: dict, cells: Sequence[dict], code: Sequence[str], path: Path, labs: Sequence[tuple]) -> str | None:
     """Return the lab whose parts a notebook holds. Goes by grade ids, then by the names it defines, its stamp, and its file
-    name."""
+    name. A lab without parts, which is examined, has its stamp alone."""
     by_part = {part: name for name, parts, _ in labs for part in parts}
     ids = (file.grade_id(cell).removesuffix("-check") for cell in cells)
     votes = Counter(by_part[i] for i in ids if i in by_part)
+    stamp = file.within(nb, "metadata", "dcplab").get("lab")
+    if not votes and any(name == stamp and not parts for name, parts, _ in labs):
+        return stamp
     if not votes:
         votes = Counter(name for name, _, entries in labs for entry in entries for text in code if f" {entry}(" in text)
     if votes:
         return votes.most_common(1)[0][0]
-    stamp = file.within(nb, "metadata", "dcplab").get("lab")
     names = [name for name, _, _ in labs]
     return next((name for name in names if name == stamp or name == path.stem), None)

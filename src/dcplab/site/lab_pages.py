@@ -15,7 +15,7 @@ from nbformat.v4 import new_markdown_cell, new_output
 from dcplab import recall, viz
 from dcplab.author import build
 from dcplab.course.catalog import Lab
-from dcplab.course.model import Part
+from dcplab.course.model import ExaminedPart, Part
 from dcplab.course.recall import drawn as drawn_questions
 from dcplab.present.page import html
 from dcplab.site import film
@@ -33,7 +33,7 @@ def page(lab: Lab) -> NotebookNode:
     head, *rest = nb.cells
     cells = [head, new_markdown_cell(_note(lab), id="as-it-is-opened")]
     asked = {f'lab.predict("{part.id}")': part for part in lab.listed}
-    checked = {f"check-{part.id}": part for part in lab.listed}
+    checked = {f"check-{part.id}": part for part in lab.parts}
     for cell in rest:
         cells.append(cell)
         if cell.cell_type != "code":
@@ -83,7 +83,7 @@ def _note(lab: Lab) -> str:
     )
 
 
-def _question(part: Part) -> Markup:
+def _question(part: Part | ExaminedPart) -> Markup:
     """Write a part's question before the first run, without the answer."""
     if part.prediction is None:
         return Markup()
