@@ -53,7 +53,7 @@ def test_a_case_is_solved_with_the_notebooks_words_and_found_again(seat):
     assert "no space" in case.diagnose(DIAGNOSIS | {"was": "nonsense"}).text
     assert "line = 16" in case.diagnose(lambda: DIAGNOSIS).text
     with pytest.raises(CourseError, match="0 times"):
-        case.patch(("quay/layout.py", "nothing of this", "x"))
+        case.patch(("quay/layout.py", "nothing of this", "nor of this"))
     assert f"+{MENDED}" in case.patch(("quay/layout.py", LINE, MENDED)).text
     assert case.patch(("quay/layout.py", LINE, MENDED)).text == case.changes().text, "a cell may run twice"
 
