@@ -89,7 +89,8 @@ def test_an_examination_begins_once_and_enters_the_board_when_a_case_is_closed(s
     marks = [Mark("a", 16, "failed", ""), Mark("b", 18, "passed", ""), Mark("c", 6, "failed", "")]
     for number in range(sittings.HAND_INS):
         assert board() == 0, "points would tell which field is right"
-        sittings.note(ticket, 0, sittings.count(ticket, 0, f"{number}"), marks)
+        sittings.count(ticket, 0, f"{number}")
+        sittings.note(ticket, 0, f"{number}", marks)
         results.on_the_board(ticket)
     assert board() == 16 + 18 + 6 - sittings.HINT_POINTS == sittings.points(ticket, sittings.find(ticket), 0)
     assert progress.part(results.LAB, "8a")["best"] == 13 and progress.part(results.LAB, "8d") == {}
