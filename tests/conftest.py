@@ -70,6 +70,15 @@ def limits_stay():
     assert after == before
 
 
+@pytest.fixture(scope="session")
+def house(tmp_path_factory):
+    """This worker's JupyterLab and its page, in a browser, for all notebooks that tests look at."""
+    import desk
+
+    with desk.house(tmp_path_factory.mktemp("house")) as it:
+        yield it
+
+
 def pytest_exception_interact(node, call):
     """A test that costs this process its CUDA context is the last one: those after it would fail whatever they test."""
     import torch

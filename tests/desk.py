@@ -10,11 +10,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
+from waiting import until
 
 from dcplab import doctor, jupyterlab
 
@@ -27,7 +30,16 @@ BROWSER_ARGS = (
     "--disable-background-networking",
     "--disable-component-update",
 )
-
+# What playwright gives a browser that it starts itself, as far as a page could tell.
+STAYING_ARGS = (
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--password-store=basic",
+    "--use-mock-keychain",
+)
 
 CHROMIUM = next(filter(None, map(shutil.which, doctor.CHROMIUM)), None)  # the system's: playwright's own download is not used
 DRAWING = ":is(.dcplab-drawn > svg, .js-plotly-plot .main-svg)"  # of a live view: our own SVG, or a plot
@@ -47,6 +59,13 @@ def course(folder: Path) -> Iterator[Path]:
     """A checkout of its own in ``folder``: sources, no notebooks yet, nobody's progress, no Jupyter settings."""
     ignored = shutil.ignore_patterns("*.ipynb", "__pycache__")
     shutil.copytree(ROOT / "solutions", folder / "course/solutions", ignore=ignored)
+    with _inside(folder):
+        yield folder / "course"
+
+
+@contextlib.contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """This process is one of the checkout there."""
     mine = {
         "DCPLAB_ROOT": folder / "course",
         "DCPLAB_STATE": folder / "state",
@@ -59,7 +78,7 @@ def course(folder: Path) -> Iterator[Path]:
     before = {name: os.environ.get(name) for name in mine}
     _setenv({name: value and str(value) for name, value in mine.items()})
     try:
-        yield folder / "course"
+        yield
     finally:
         _setenv(before)
 
@@ -82,7 +101,7 @@ def served(notebook: Path) -> Iterator[str]:
 class Desk:
     """One open notebook. ``faults`` holds every console error, page error and failed request so far."""
 
-    def __init__(self, page: Page, url: str, notebook: Path):
+    def __init__(self, page: Page, notebook: Path):
         self.page, self.notebook = page, notebook
         self.order = [cell["id"] for cell in self.saved()["cells"]]
         self.faults: list[str] = []
@@ -90,9 +109,6 @@ class Desk:
         page.on("pageerror", lambda e: self.faults.append(f"page: {str(e)[:300]}"))
         page.on("requestfailed", self._failed)
         page.set_default_timeout(90 * SECOND)
-        page.goto(f"{url}&reset", wait_until="domcontentloaded")  # without the tabs of an earlier sitting
-        page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
-        self.until_idle()
 
     def _failed(self, request) -> None:
         if "ERR_ABORTED" not in (request.failure or ""):  # a page that moves on drops its own long polls
@@ -211,13 +227,122 @@ class Desk:
 
 @contextlib.contextmanager
 def sitting(url: str, notebook: Path, width: int = 1300, height: int = 1000) -> Iterator[Desk]:
+    """One with a browser of its own."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=list(BROWSER_ARGS))
         try:
             page = browser.new_page(viewport={"width": width, "height": height})
-            yield Desk(page, url, notebook)
+            it = Desk(page, notebook)
+            page.goto(f"{url}&reset", wait_until="domcontentloaded")  # without the tabs of an earlier sitting
+            page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+            it.until_idle()
+            yield it
         finally:
             browser.close()
+
+
+# Ends a sitting: its tabs, unsaved ones too, then their kernels. An input that loses the focus still tells its kernel.
+CLOSE = """async () => {
+    for (const tab of [...jupyterapp.shell.widgets("main")]) tab.dispose();
+    await new Promise(done => setTimeout(done, 300));
+    await jupyterapp.serviceManager.sessions.shutdownAll();
+}"""
+# Opens a notebook in a tab, until its kernel is there.
+OPEN = """async path => {
+    const tab = await jupyterapp.commands.execute("docmanager:open", {path});
+    await tab.context.ready;
+    await tab.sessionContext.ready;
+    window.__since = undefined;
+}"""
+
+
+FIRST = "labs/first.ipynb"  # in a house's address; it is not there
+
+
+class House:
+    """A worker's checkout with one JupyterLab and one page of it, where each notebook has its turn in a tab: a page takes 6 to
+    9 s of a processor to load, a tab half a second. Playwright comes and goes with a sitting: it leaves a running event loop
+    while it is there."""
+
+    def __init__(self, folder: Path, url: str, browser: str):
+        self.folder, self.url, self.browser = folder, url, browser
+
+    def address(self, notebook: Path) -> str:
+        return self.url.replace(FIRST, notebook.relative_to(self.folder / "course").as_posix())
+
+    @contextlib.contextmanager
+    def course(self) -> Iterator[Path]:
+        """The checkout, with nobody's progress."""
+        for kept in (self.folder / "state").iterdir():
+            if kept.name != "jupyter":
+                shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
+        with _inside(self.folder):
+            yield self.folder / "course"
+
+    @contextlib.contextmanager
+    def sitting(self, notebook: Path, width: int = 1300, height: int = 1000) -> Iterator[Desk]:
+        with sync_playwright() as driver:
+            browser = driver.chromium.connect_over_cdp(self.browser)
+            page = browser.contexts[0].pages[0]
+            page.set_viewport_size({"width": width, "height": height})
+            if not page.url.startswith("http"):
+                page.goto(self.url.replace(f"/tree/{FIRST}", "") + "&reset", wait_until="domcontentloaded")
+                page.wait_for_function("() => window.jupyterapp && jupyterapp.restored.then(() => true)")
+                page.evaluate(CLOSE)  # the launcher
+            it = Desk(page, notebook)
+            try:
+                page.evaluate(OPEN, notebook.relative_to(self.folder / "course").as_posix())
+                page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+                if page.locator('body[data-jp-theme-light="false"]').count():
+                    it.theme("JupyterLab Light")
+                it.until_idle()
+                yield it
+            finally:
+                page.evaluate(CLOSE)
+
+    @contextlib.contextmanager
+    def cells(self, name: str, sources: Iterable[str], width: int = 1300, height: int = 1000) -> Iterator[Desk]:
+        """A sitting at a new notebook of these code cells."""
+        with self.course() as root:
+            notebook = root / f"labs/{name}.ipynb"
+            write(notebook, sources)
+            with self.sitting(notebook, width, height) as it:
+                yield it
+
+    @contextlib.contextmanager
+    def lab(self, number: str) -> Iterator[Desk]:
+        """A sitting at a lab's notebook."""
+        with self.course(), self.sitting(jupyterlab.notebook_ready(jupyterlab.choose(number))) as it:
+            yield it
+
+
+def write(notebook: Path, sources: Iterable[str]) -> None:
+    """A new notebook of these code cells."""
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(made, notebook)
+
+
+@contextlib.contextmanager
+def house(folder: Path) -> Iterator[House]:
+    with course(folder) as root:
+        (root / "labs").mkdir()
+        with served(root / FIRST) as url, _chromium(folder / "chromium") as browser:
+            yield House(folder, url, browser)
+
+
+@contextlib.contextmanager
+def _chromium(profile: Path) -> Iterator[str]:
+    """The address of a browser that stays while pages come and go."""
+    words = [CHROMIUM, "--headless", *BROWSER_ARGS, *STAYING_ARGS, f"--user-data-dir={profile}", "--remote-debugging-port=0"]
+    process = subprocess.Popen([*words, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        port = profile / "DevToolsActivePort"
+        until(lambda: port.exists() and port.read_text().count("\n"), 60)
+        yield f"http://127.0.0.1:{port.read_text().split()[0]}"
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def plain(text: str) -> str:

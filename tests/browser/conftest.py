@@ -3,10 +3,7 @@
 import os
 from pathlib import Path
 
-import desk
 import pytest
-
-from dcplab import jupyterlab
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +13,6 @@ def shots(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def sitting(tmp_path_factory):
-    with desk.course(tmp_path_factory.mktemp("browser")):
-        notebook = jupyterlab.notebook_ready(jupyterlab.choose("01"))
-        with desk.served(notebook) as url, desk.sitting(url, notebook) as it:
-            yield it
+def sitting(house):
+    with house.lab("01") as it:
+        yield it

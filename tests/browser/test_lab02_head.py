@@ -1,10 +1,9 @@
 """Lab 02 in JupyterLab: the questions at its head, answered by keyboard, and the snippets of its last part."""
 
-import desk
 import pytest
 from desk import NEEDED, plain
 
-from dcplab import jupyterlab, progress
+from dcplab import progress
 from dcplab.course import catalog
 from dcplab.course.recall import ASKED, drawn
 from dcplab.name_the_space import drawing
@@ -13,12 +12,10 @@ pytestmark = NEEDED
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    with desk.course(tmp_path_factory.mktemp("browser")):
-        notebook = jupyterlab.notebook_ready(jupyterlab.choose("02"))
-        with desk.served(notebook) as url, desk.sitting(url, notebook) as it:
-            it.run(it.find("lab.start"))
-            yield it
+def opened(house):
+    with house.lab("02") as it:
+        it.run(it.find("lab.start"))
+        yield it
 
 
 def test_a_question_is_answered_by_keyboard_at_once_and_nothing_is_kept(opened, shots):

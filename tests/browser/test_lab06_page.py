@@ -1,10 +1,9 @@
 """Lab 06 in JupyterLab: the night at its head, a view without its check, the same with it, and a saved page that has it all."""
 
-import desk
 import pytest
 from desk import NEEDED, plain
 
-from dcplab import jupyterlab, progress
+from dcplab import progress
 from dcplab.course import catalog
 from dcplab.name_the_space import drawing
 
@@ -14,12 +13,10 @@ LAB = catalog.lab("06")
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    with desk.course(tmp_path_factory.mktemp("browser")):
-        notebook = jupyterlab.notebook_ready(jupyterlab.choose("06"))
-        with desk.served(notebook) as url, desk.sitting(url, notebook) as it:
-            it.run(it.find("lab.start"))
-            yield it
+def opened(house):
+    with house.lab("06") as it:
+        it.run(it.find("lab.start"))
+        yield it
 
 
 def test_the_night_is_told_in_columns_in_either_theme(opened, shots):

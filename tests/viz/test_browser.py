@@ -3,37 +3,20 @@
 import json
 
 import desk
-import nbformat
 import pytest
 
 from dcplab.viz.core import palette
 
 pytestmark = desk.NEEDED
 
+CELLS = ["from dcplab import viz", "viz.localized([2, 5, 8, 10, -1], 4)", "viz.owner_table()"]
 LIVE = ".dcplab-live"
 CHANGED = "([where, old]) => document.querySelector(where).innerText !== old"
 
 
-@pytest.fixture(scope="module")
-def labs(tmp_path_factory):
-    """A folder with a notebook for each theme, and the address of the one called "light"."""
-    cells = ["from dcplab import viz", "viz.localized([2, 5, 8, 10, -1], 4)", "viz.owner_table()"]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
-    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    with desk.course(tmp_path_factory.mktemp("viz")) as root:
-        folder = root / "labs"
-        folder.mkdir()
-        for theme in ("light", "dark"):
-            nbformat.write(book, folder / f"{theme}.ipynb")
-        with desk.served(folder / "light.ipynb") as url:
-            yield folder, url
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pictures_in_jupyterlab(labs, theme):
-    folder, url = labs
-    notebook = folder / f"{theme}.ipynb"
-    with desk.sitting(url.replace("light.ipynb", notebook.name), notebook, height=1250) as book:
+def test_pictures_in_jupyterlab(house, theme):
+    with house.cells(theme, CELLS, height=1250) as book:
         page = book.page
         book.theme(f"JupyterLab {theme.title()}")
         book.run_all()

@@ -4,32 +4,12 @@ import contextlib
 import json
 
 import desk
-import nbformat
-import pytest
 
 from dcplab.viz.core import palette
 
 pytestmark = desk.NEEDED
 
-CELLS = {
-    "watermark": ["from dcplab import viz", "viz.watermark()"],
-    "arena": ["from dcplab import viz\nfrom dcplab.demos.server import replay", "viz.arena_map(replay('above'))"],
-}
 CHANGED = "old => document.querySelector('.dcplab-live [role=status]').innerText !== old"
-
-
-@pytest.fixture(scope="module")
-def labs(tmp_path_factory):
-    """A folder with a notebook for each picture, and the address of the first."""
-    with desk.course(tmp_path_factory.mktemp("viz")) as root:
-        folder = root / "labs"
-        folder.mkdir()
-        for name, cells in CELLS.items():
-            book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
-            book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-            nbformat.write(book, folder / f"{name}.ipynb")
-        with desk.served(folder / "watermark.ipynb") as url:
-            yield folder, url
 
 
 class Live:
@@ -71,11 +51,9 @@ class Live:
 
 
 @contextlib.contextmanager
-def opened(labs, name: str):
+def opened(house, name: str, cells: list[str]):
     """The live picture of a notebook; when it is left, the notebook is saved, and must be small and without complaint."""
-    folder, url = labs
-    notebook = folder / f"{name}.ipynb"
-    with desk.sitting(url.replace("watermark.ipynb", notebook.name), notebook, height=1500) as book:
+    with house.cells(name, cells, height=1500) as book:
         book.run_all()
         book.page.locator(f".dcplab-live {desk.DRAWING}").first.wait_for(timeout=120 * desk.SECOND)
         assert not book.page.locator(".dcplab-static").is_visible()
@@ -87,8 +65,8 @@ def opened(labs, name: str):
     assert "widgets" not in json.loads(saved)["metadata"]
 
 
-def test_watermark_in_jupyterlab(labs, tmp_path):
-    with opened(labs, "watermark") as live:
+def test_watermark_in_jupyterlab(house, tmp_path):
+    with opened(house, "watermark", ["from dcplab import viz", "viz.watermark()"]) as live:
         assert live.says().startswith("Step 9: request E of 8 tokens arrives. 40 tokens served so far.")
         live.in_theme("light", tmp_path / "toy-light.png")
         live.in_theme("dark", tmp_path / "toy-dark.png")
@@ -116,8 +94,9 @@ def test_watermark_in_jupyterlab(labs, tmp_path):
         assert alert.count() == 0
 
 
-def test_arena_map_in_jupyterlab(labs, tmp_path):
-    with opened(labs, "arena") as live:
+def test_arena_map_in_jupyterlab(house, tmp_path):
+    cells = ["from dcplab import viz\nfrom dcplab.demos.server import replay", "viz.arena_map(replay('above'))"]
+    with opened(house, "arena", cells) as live:
         assert live.says().startswith("Rank 0, access 36 of 36 wrong writes.")
         live.in_theme("light", tmp_path / "light.png")
         live.in_theme("dark", tmp_path / "dark.png")

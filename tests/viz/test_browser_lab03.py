@@ -1,30 +1,14 @@
 """Lab 03's live picture in real JupyterLab, in its light and its dark theme: seen, moved by keyboard alone, saved."""
 
 import desk
-import nbformat
-import pytest
 
 from .test_browser_lab02 import opened
 
 pytestmark = desk.NEEDED
 
 
-@pytest.fixture(scope="module")
-def labs(tmp_path_factory):
-    """A folder with one notebook that shows the journey, and its address."""
-    with desk.course(tmp_path_factory.mktemp("viz")) as root:
-        folder = root / "labs"
-        folder.mkdir()
-        cells = [nbformat.v4.new_code_cell(code) for code in ("from dcplab import viz", "viz.token_journey()")]
-        book = nbformat.v4.new_notebook(cells=cells)
-        book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        nbformat.write(book, folder / "journey.ipynb")
-        with desk.served(folder / "journey.ipynb") as url:
-            yield folder, url
-
-
-def test_the_journey_in_jupyterlab(labs, tmp_path):
-    with opened(labs, "journey") as live:
+def test_the_journey_in_jupyterlab(house, tmp_path):
+    with opened(house, "journey", ["from dcplab import viz", "viz.token_journey()"]) as live:
         keyboard = live.page.keyboard
 
         def choose(what: str, key: str) -> str:

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import desk
-import nbformat
 import pytest
 
 from dcplab.viz.views.workspace import scene as workspace_scene
@@ -29,21 +28,15 @@ def shots(tmp_path_factory) -> Path:
     return Path(os.environ.get("DCPLAB_SHOTS") or tmp_path_factory.mktemp("shots"))
 
 
-def test_workspace_in_jupyterlab(tmp_path_factory, shots):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in CELLS])
-    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    with desk.course(tmp_path_factory.mktemp("viz")) as root:
-        notebook = root / "labs/workspace.ipynb"
-        notebook.parent.mkdir()
-        nbformat.write(book, notebook)
-        with desk.served(notebook) as url, desk.sitting(url, notebook, height=1700) as sitting:
-            sitting.run_all()
-            sitting.page.locator(f".dcplab-live {desk.DRAWING}").first.wait_for(timeout=120 * desk.SECOND)
-            assert not sitting.page.locator(".dcplab-static").is_visible()
-            go_through(Live(sitting), shots)
-            sitting.page.keyboard.press("Escape")
-            saved = sitting.save()
-            assert sitting.faults == []
+def test_workspace_in_jupyterlab(house, shots):
+    with house.cells("workspace", CELLS, height=1700) as book:
+        book.run_all()
+        book.page.locator(f".dcplab-live {desk.DRAWING}").first.wait_for(timeout=120 * desk.SECOND)
+        assert not book.page.locator(".dcplab-static").is_visible()
+        go_through(Live(book), shots)
+        book.page.keyboard.press("Escape")
+        saved = book.save()
+        assert book.faults == []
     sizes = [sum(len(json.dumps(o)) for o in cell["outputs"]) for cell in saved["cells"]]
     assert max(sizes) < 150_000 and "image/svg+xml" in json.dumps(saved) and "widgets" not in saved["metadata"]
 

@@ -5,7 +5,6 @@ import contextlib
 import json
 
 import desk
-import nbformat
 import pytest
 
 from dcplab.viz.core import palette
@@ -23,17 +22,10 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    with desk.course(tmp_path_factory.mktemp("viz")) as root:
-        folder = root / "labs"
-        folder.mkdir()
-        notebook = folder / "lab05.ipynb"
-        made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in CELLS])
-        made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        nbformat.write(made, notebook)
-        with desk.served(notebook) as url, desk.sitting(url, notebook, height=1500) as sitting:
-            sitting.run_all()
-            yield sitting
+def book(house):
+    with house.cells("lab05", CELLS, height=1500) as sitting:
+        sitting.run_all()
+        yield sitting
 
 
 @pytest.fixture(scope="module")

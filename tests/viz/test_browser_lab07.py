@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import desk
-import nbformat
 import pytest
 
 from dcplab.viz.views.layouts import scene as layouts_scene
@@ -22,21 +21,15 @@ def shots(tmp_path_factory) -> Path:
     return Path(os.environ.get("DCPLAB_SHOTS") or tmp_path_factory.mktemp("shots"))
 
 
-def test_layouts_in_jupyterlab(tmp_path_factory, shots):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("from dcplab import viz\nviz.layouts()")])
-    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    with desk.course(tmp_path_factory.mktemp("viz")) as root:
-        notebook = root / "labs/layouts.ipynb"
-        notebook.parent.mkdir()
-        nbformat.write(book, notebook)
-        with desk.served(notebook) as url, desk.sitting(url, notebook, height=1400) as sitting:
-            sitting.run_all()
-            sitting.page.locator(f".dcplab-live {desk.DRAWING}").first.wait_for(timeout=120 * desk.SECOND)
-            assert not sitting.page.locator(".dcplab-static").is_visible()
-            go_through(Live(sitting), shots)
-            sitting.page.keyboard.press("Escape")
-            saved = sitting.save()
-            assert sitting.faults == []
+def test_layouts_in_jupyterlab(house, shots):
+    with house.cells("layouts", ["from dcplab import viz\nviz.layouts()"], height=1400) as book:
+        book.run_all()
+        book.page.locator(f".dcplab-live {desk.DRAWING}").first.wait_for(timeout=120 * desk.SECOND)
+        assert not book.page.locator(".dcplab-static").is_visible()
+        go_through(Live(book), shots)
+        book.page.keyboard.press("Escape")
+        saved = book.save()
+        assert book.faults == []
     outputs = json.dumps(saved["cells"][0]["outputs"])
     assert len(outputs) < 150_000 and "image/svg+xml" in outputs and "widgets" not in saved["metadata"]
 

@@ -1,7 +1,6 @@
 """Twenty live pictures on a machine six times as slow, a narrow window, and a page that is loaded again: none stays blank."""
 
 import desk
-import nbformat
 import pytest
 
 pytestmark = desk.NEEDED
@@ -11,15 +10,12 @@ DRAWN = ".dcplab-live .dcplab-drawn > svg"
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    cells = [nbformat.v4.new_code_cell("from dcplab import viz"), *(nbformat.v4.new_code_cell(c) for c in CALLS * 5)]
-    made = nbformat.v4.new_notebook(cells=cells)
-    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    with desk.course(tmp_path_factory.mktemp("many")) as root:
+def book(house):
+    """In a browser of its own: the page is loaded again."""
+    with house.course() as root:
         notebook = root / "labs/many.ipynb"
-        notebook.parent.mkdir()
-        nbformat.write(made, notebook)
-        with desk.served(notebook) as url, desk.sitting(url, notebook, width=1024, height=768) as sitting:
+        desk.write(notebook, ["from dcplab import viz", *CALLS * 5])
+        with desk.sitting(house.address(notebook), notebook, width=1024, height=768) as sitting:
             yield sitting
 
 
