@@ -102,14 +102,17 @@ def _compile(requests: list[Request], on_cpu: bool, arch: str | None) -> list[An
         how |= {"pass_configs": {"tirx.disable_vectorize": True}, "compile_flags": ["-O3"]}
         return [tilelang.compile(func, **how) for func in traced]
     traced = [builder(**static) for builder, static in requests]
-    how = {"target": {"kind": "cuda", "arch": arch}, "pass_configs": getattr(requests[0][0], "pass_configs", None)}
+    target = {"kind": "cuda", "arch": arch}
+    configs = [getattr(builder, "pass_configs", None) for builder, _ in requests]
     # `tilelang.par_compile` does the same under a progress bar of its own, which would stand in learners' notebooks.
     with ThreadPoolExecutor(len(traced)) as threads:
-        return list(threads.map(lambda func: tilelang.compile(func, **how), traced))
+        return list(
+            threads.map(lambda func, config: tilelang.compile(func, target=target, pass_configs=config), traced, configs)
+        )
 
 
 def kernels(requests: list[Request], device: torch.device) -> list[Any]:
-    """Return the compiled kernels of ``builder(**static)`` for a torch device; the builders have one ``pass_configs``."""
+    """Return the compiled kernels of ``builder(**static)`` for a torch device."""
     on_cpu = device.type == "cpu"
     arch = None if on_cpu else cuda_target(device)["arch"]
     keys = [(builder, on_cpu, arch, tuple(sorted(static.items()))) for builder, static in requests]

@@ -175,8 +175,7 @@ def specialized(*, heads: int, rope: int, dtype: str = "bfloat16", out_dtype: st
             first = bs * share
             steps = T.max(T.min(share, blocks - first), 0)
 
-            T.copy(q[bt, bh * 64 : (bh + 1) * 64, 0:width], q_s)
-            T.fence_proxy_async()
+            T.tma_copy(q[bt, bh * 64 : (bh + 1) * 64, 0:width], q_s, barrier=q_ready)  # the first rows need not wait for it
             T.barrier_arrive(q_ready)
 
             if tx < 128:  # scores

@@ -225,11 +225,12 @@ def topk_select(
     if not columns:
         return out.fill_(-1)
     if tokens:
-        planned = plan(tokens, columns, topk, logits.device)
+        wide = 4 if columns % 4 == 0 and logits.data_ptr() % 16 == 0 else 1
+        planned = plan(tokens, columns, topk, logits.device, wide)
         rest, *sampled = tl_runtime.kernels(_requests(planned, tokens, topk, logits.device), logits.device)
         if planned:
             left = torch.empty(tokens, dtype=torch.int32, device=logits.device)
-            _sampled(sampled, planned, (logits, ks, ke), out, left)
+            _sampled(sampled, planned, (logits.view(tokens, -1, wide), ks, ke), out, left)
         else:
             left = torch.ones(tokens, dtype=torch.int32, device=logits.device)
         rest(logits, ks, ke, out, left)
@@ -244,14 +245,14 @@ class TopkPlan(NamedTuple):
     join: Shape | None
 
 
-def plan(tokens: int, columns: int, topk: int, device: torch.device) -> TopkPlan | None:
+def plan(tokens: int, columns: int, topk: int, device: torch.device, wide: int = 1) -> TopkPlan | None:
     """Choose how rows are shared out; None where they are too short, or too much is wanted for a list on the chip."""
     if device.type == "cpu":
         few, processors, lanes, blocks, most = tokens <= 2, 2, 64, 0, 1 << 14
     else:
         processors = torch.cuda.get_device_properties(device).multi_processor_count
         few, lanes, blocks, most = tokens <= 2 * processors, 512, 3, 3072
-    narrow = Shape(lanes, 4, 4, _levels(5 * topk // 2, lanes), blocks)
+    narrow = Shape(lanes, 8, 4, _levels(5 * topk // 2, lanes), blocks, wide)
     if topk > most or columns <= SEGMENTS * narrow.levels:
         return None
     if not few:
@@ -260,8 +261,8 @@ def plan(tokens: int, columns: int, topk: int, device: torch.device) -> TopkPlan
     slices = 1
     while slices < 64 and 2 * slices * tokens <= 2 * processors and columns // slices > 4 * lanes:
         slices *= 2
-    collect, join = (Shape(lanes, 4, 8, _levels(entries, lanes)) for entries in (5 * topk // 2, 4 * topk))
-    return TopkPlan(slices, collect, join)
+    collect = Shape(lanes, 4, 8, _levels(5 * topk // 2, lanes), wide=wide)
+    return TopkPlan(slices, collect, Shape(lanes, 4, 8, _levels(4 * topk, lanes)))
 
 
 def _levels(entries: int, lanes: int) -> int:

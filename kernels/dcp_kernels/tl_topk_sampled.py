@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import tilelang.language as T
 
 from dcp_kernels.tl_topk_keys import GROUP, as_float, padded, sortable, when
-from dcp_kernels.tl_topk_search import BINS, GROUPS, bin_of, clear, descend, inside, length_of, locate
+from dcp_kernels.tl_topk_search import BINS, FOUND, GROUPS, bin_of, clear, descend, inside, length_of, locate
 
 SEGMENTS = 32
 LEAST = -3.4028234663852886e38  # the lowest finite float: the bound where the sample gives none
@@ -33,16 +33,20 @@ class Shape(NamedTuple):
     drawn: int  # logits of the sample that a lane draws
     levels: int  # entries of a segment
     blocks: int = 0  # programs that a processor must have room for; 0: no matter
+    wide: int = 1  # neighbours that a lane loads at once: 4 where rows are whole 16-byte words, else 1
 
 
 def build(*, kind: str, topk: int, shape: Shape) -> Any:
     """Build ``rows``, ``slices`` or ``join``, for ``topk`` of the logits in ``[ks, ke)``."""
-    lanes, each, drawn, levels, blocks = shape
-    tokens, columns, slices = T.dynamic("tokens"), T.dynamic("columns"), T.dynamic("slices")
+    lanes, each, drawn, levels, blocks, wide = shape
+    tokens, words, slices = T.dynamic("tokens"), T.dynamic("words"), T.dynamic("slices")
+    columns = words * wide
     piece, sample, capacity = lanes * each, lanes * drawn, SEGMENTS * levels
     held = capacity // lanes
-    if lanes % SEGMENTS or capacity % lanes:
-        raise ValueError(f"{lanes} lanes must be a multiple of {SEGMENTS}, and divide {capacity} entries")
+    if lanes % SEGMENTS or capacity % lanes or each % wide:
+        raise ValueError(
+            f"{lanes} lanes must be a multiple of {SEGMENTS} and divide {capacity} entries, and {wide} divide {each} logits"
+        )
 
     def bucket(column: Any, scale: Any) -> Any:
         return T.min(T.cast(T.cast(column, "float32") * scale, "int32"), BINS - 1)
@@ -59,7 +63,8 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
             for e, j in T.Parallel(drawn, lanes):
                 i = e * lanes + j
                 uneven = T.cast(i, "float32") + T.cast(i * 5 % 8, "float32") / T.float32(8)  # or a period would be all it sees
-                y[e, j] = logits[t, T.min(lo + T.cast(uneven * ratio, "int32"), hi - 1)]
+                c = T.min(lo + T.cast(uneven * ratio, "int32"), hi - 1)
+                y[e, j] = logits[t, c // wide, c % wide]
             mean = T.float32(topk) / ratio
             want[0] = T.cast(mean + T.float32(SAFETY) * T.sqrt(mean), "int32") + 1
             base[0] = T.uint32(0)
@@ -80,29 +85,39 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                 bound[0] = as_float(base[0])
 
     @T.macro
-    def collect(logits, t, start, end, x, top, keys, cols, fill, tops, slot, bound):
-        """List the logits of ``[start, end)`` that reach the bound. ``fill`` counts those too that found no room; ``tops``
-        are halves of the largest keys."""
+    def collect(logits, t, start, end, x, n, keys, cols, fill, slot, bound):
+        """List the logits of ``[start, end)`` that reach the bound. ``fill`` counts those too that found no room.
+
+        A lane counts what it holds first, so that it waits for one counter a piece and not for one a logit.
+        """
         for j in T.Parallel(SEGMENTS):
             fill[j] = 0
-            tops[j] = 0
-        T.fill(top, T.float32(LEAST))
         T.sync_threads()
-        for i in T.serial(T.ceildiv(T.max(end - start, 0), piece)):
-            for e, j in T.Parallel(each, lanes):
-                c = start + i * piece + e * lanes + j
-                x[e, j] = T.if_then_else(c < end, logits[t, T.min(c, columns - 1)], -T.infinity("float32"))
-            for e in T.unroll(each):
-                for j in T.Parallel(lanes):
-                    top[j] = T.max(x[e, j], top[j])  # in this order NaN gives way on a CPU too
-            for e, j in T.Parallel(each, lanes):
-                if x[e, j] >= bound[0]:
-                    slot[0] = T.atomic_add(fill[j % SEGMENTS], 1, return_prev=True)
-                    if slot[0] < levels:
-                        keys[slot[0] * SEGMENTS + j % SEGMENTS] = sortable(x[e, j])
-                        cols[slot[0] * SEGMENTS + j % SEGMENTS] = start + i * piece + e * lanes + j
-        for j in T.Parallel(lanes):
-            T.atomic_max(tops[j % SEGMENTS], T.cast(sortable(top[j]) >> T.uint32(1), "int32"))
+        first = start // wide
+        for i in T.serial(T.ceildiv(T.max(end - first * wide, 0), piece)):
+            for e, j, v in T.Parallel(each // wide, lanes, wide):
+                x[e, j, v] = logits[t, T.min(first + i * (piece // wide) + e * lanes + j, words - 1), v]
+            for _ in when(T.Or(first * wide + i * piece < start, first * wide + (i + 1) * piece > end)):
+                for e, j, v in T.Parallel(each // wide, lanes, wide):
+                    c = first * wide + i * piece + (e * lanes + j) * wide + v
+                    x[e, j, v] = T.if_then_else(T.And(c >= start, c < end), x[e, j, v], -T.infinity("float32"))
+            T.fill(n, 0)
+            for e in T.unroll(each // wide):
+                for v in T.unroll(wide):
+                    for j in T.Parallel(lanes):
+                        n[j] += T.cast(x[e, j, v] >= bound[0], "int32")
+            for j in T.Parallel(lanes):
+                if n[j] > 0:
+                    slot[0] = T.atomic_add(fill[j % SEGMENTS], n[j], return_prev=True)
+                    for e in T.unroll(each // wide):
+                        for v in T.unroll(wide):
+                            if x[e, j, v] >= bound[0]:
+                                if slot[0] < levels:
+                                    keys[slot[0] * SEGMENTS + j % SEGMENTS] = sortable(x[e, j, v])
+                                    cols[slot[0] * SEGMENTS + j % SEGMENTS] = (
+                                        first * wide + i * piece + (e * lanes + j) * wide + v
+                                    )
+                                slot[0] += 1
         T.sync_threads()
 
     @T.macro
@@ -116,7 +131,7 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
 
     @T.macro
     def choose(
-        t, lo, hi, keys, cols, fill, tops, own, total, counts, groups, found, acc, base, bits, want, last, ties, tmp, out
+        t, lo, hi, keys, cols, fill, tops, top, own, total, counts, groups, found, acc, base, bits, want, last, ties, tmp, out
     ):
         """Write the columns of the list's ``topk`` largest keys, the lower columns among equal ones, in ascending order.
 
@@ -130,6 +145,16 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
             else:
                 own[e, j] = T.uint32(0)  # below every key
         for _ in when(total[0] > topk):
+            for j in T.Parallel(SEGMENTS):
+                tops[j] = 0
+            T.fill(top, T.uint32(0))
+            for e in T.unroll(held):
+                for j in T.Parallel(lanes):
+                    top[j] = T.max(top[j], own[e, j])
+            T.sync_threads()
+            for j in T.Parallel(lanes):
+                T.atomic_max(tops[j % SEGMENTS], T.cast(top[j] >> T.uint32(1), "int32"))  # halves, which int32 holds
+            T.sync_threads()
             acc[0] = 0
             for e in T.unroll(SEGMENTS):
                 acc[0] = T.max(acc[0], tops[e])
@@ -207,7 +232,7 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
 
         @T.prim_func
         def rows(
-            logits: T.Tensor((tokens, columns), "float32"),
+            logits: T.Tensor((tokens, words, wide), "float32"),
             ks: T.Tensor((tokens,), "int32"),
             ke: T.Tensor((tokens,), "int32"),
             out: T.Tensor((tokens, topk), "int32"),
@@ -218,16 +243,17 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                     T.annotate_min_blocks_per_sm(blocks)
                 counts = T.alloc_shared((BINS + GROUPS,), "int32")
                 groups = T.alloc_shared((GROUPS,), "int32")
-                found = T.alloc_shared((4,), "int32")
+                found = T.alloc_shared((FOUND,), "int32")
                 fill = T.alloc_shared((SEGMENTS,), "int32")
                 tops = T.alloc_shared((SEGMENTS,), "int32")
                 keys = T.alloc_shared((capacity,), "uint32")
                 cols = T.alloc_shared((capacity,), "int32")
                 tmp = T.alloc_shared((topk,), "int32")
-                x = T.alloc_fragment((each, lanes), "float32")
+                x = T.alloc_fragment((each // wide, lanes, wide), "float32")
+                n = T.alloc_fragment((lanes,), "int32")
                 y = T.alloc_fragment((drawn, lanes), "float32")
                 own = T.alloc_fragment((held, lanes), "uint32")
-                top = T.alloc_fragment((lanes,), "float32")
+                top = T.alloc_fragment((lanes,), "uint32")
                 # Thread-private and the same in every thread but ``acc`` and ``slot``.
                 bound = T.alloc_local((1,), "float32")
                 base = T.alloc_local((1,), "uint32")
@@ -244,7 +270,7 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                 lo = T.max(ks[t], 0)
                 hi = T.max(T.min(ke[t], columns), lo)
                 bound_by_sample(logits, t, lo, hi, y, counts, groups, found, acc, base, bits, want, bound)
-                collect(logits, t, lo, hi, x, top, keys, cols, fill, tops, slot, bound)
+                collect(logits, t, lo, hi, x, n, keys, cols, fill, slot, bound)
                 measure(fill, total)
                 for j in T.Parallel(SEGMENTS):
                     if j == 0:
@@ -259,6 +285,7 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                         cols,
                         fill,
                         tops,
+                        top,
                         own,
                         total,
                         counts,
@@ -280,7 +307,7 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
 
         @T.prim_func
         def sliced(
-            logits: T.Tensor((tokens, columns), "float32"),
+            logits: T.Tensor((tokens, words, wide), "float32"),
             ks: T.Tensor((tokens,), "int32"),
             ke: T.Tensor((tokens,), "int32"),
             seen: T.Tensor((tokens, slices), "int32"),
@@ -293,14 +320,13 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                     T.annotate_min_blocks_per_sm(blocks)
                 counts = T.alloc_shared((BINS + GROUPS,), "int32")
                 groups = T.alloc_shared((GROUPS,), "int32")
-                found = T.alloc_shared((4,), "int32")
+                found = T.alloc_shared((FOUND,), "int32")
                 fill = T.alloc_shared((SEGMENTS,), "int32")
-                tops = T.alloc_shared((SEGMENTS,), "int32")
                 keys = T.alloc_shared((capacity,), "uint32")
                 cols = T.alloc_shared((capacity,), "int32")
-                x = T.alloc_fragment((each, lanes), "float32")
+                x = T.alloc_fragment((each // wide, lanes, wide), "float32")
+                n = T.alloc_fragment((lanes,), "int32")
                 y = T.alloc_fragment((drawn, lanes), "float32")
-                top = T.alloc_fragment((lanes,), "float32")
                 bound = T.alloc_local((1,), "float32")
                 base = T.alloc_local((1,), "uint32")
                 bits = T.alloc_local((2,), "int32")
@@ -316,7 +342,7 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                 hi = T.max(T.min(ke[t], columns), lo)
                 share = T.ceildiv(hi - lo, slices)
                 bound_by_sample(logits, t, lo, hi, y, counts, groups, found, acc, base, bits, want, bound)
-                collect(logits, t, lo + s * share, T.min(lo + (s + 1) * share, hi), x, top, keys, cols, fill, tops, slot, bound)
+                collect(logits, t, lo + s * share, T.min(lo + (s + 1) * share, hi), x, n, keys, cols, fill, slot, bound)
                 measure(fill, total)
                 for j in T.Parallel(SEGMENTS):
                     if j == 0:
@@ -339,8 +365,8 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
         ks: T.Tensor((tokens,), "int32"),
         ke: T.Tensor((tokens,), "int32"),
         seen: T.Tensor((tokens, slices), "int32"),
-        seen_keys: T.Tensor((tokens, slices, columns), "int32"),
-        seen_cols: T.Tensor((tokens, slices, columns), "int32"),
+        seen_keys: T.Tensor((tokens, slices, words), "int32"),
+        seen_cols: T.Tensor((tokens, slices, words), "int32"),
         bounds: T.Tensor((tokens,), "float32"),
         out: T.Tensor((tokens, topk), "int32"),
         left: T.Tensor((tokens,), "int32"),
@@ -350,10 +376,11 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                 T.annotate_min_blocks_per_sm(blocks)
             counts = T.alloc_shared((BINS + GROUPS,), "int32")
             groups = T.alloc_shared((GROUPS,), "int32")
-            found = T.alloc_shared((4,), "int32")
+            found = T.alloc_shared((FOUND,), "int32")
             fill = T.alloc_shared((SEGMENTS,), "int32")
             tops = T.alloc_shared((SEGMENTS,), "int32")
             own = T.alloc_fragment((held, lanes), "uint32")
+            top = T.alloc_fragment((lanes,), "uint32")
             keys = T.alloc_shared((capacity,), "uint32")
             cols = T.alloc_shared((capacity,), "int32")
             tmp = T.alloc_shared((topk,), "int32")
@@ -381,7 +408,6 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                 least = T.min(least, seen[t, s])
             for j in T.Parallel(SEGMENTS):
                 fill[j] = 0
-                tops[j] = 0
             T.sync_threads()
             for i in T.serial(T.ceildiv(most, lanes // slices)):
                 for j in T.Parallel(lanes):
@@ -389,9 +415,6 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                     segment = at % SEGMENTS
                     if at < seen[t, j % slices]:
                         slot[0] = T.atomic_add(fill[segment], 1, return_prev=True)
-                        T.atomic_max(
-                            tops[segment], T.cast(T.reinterpret(seen_keys[t, j % slices, at], "uint32") >> T.uint32(1), "int32")
-                        )
                         if slot[0] < levels:
                             keys[slot[0] * SEGMENTS + segment] = T.reinterpret(seen_keys[t, j % slices, at], "uint32")
                             cols[slot[0] * SEGMENTS + segment] = seen_cols[t, j % slices, at]
@@ -410,6 +433,7 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                     cols,
                     fill,
                     tops,
+                    top,
                     own,
                     total,
                     counts,
@@ -426,3 +450,9 @@ def build(*, kind: str, topk: int, shape: Shape) -> Any:
                 )
 
     return join
+
+
+# Every wait of the lanes for each other is written down above. Those that the compiler adds, two a logit in ``collect``, took a
+# tenth of the time and guard nothing: a list's entries are written once, and buffers share memory in ``slices`` only, where the
+# list comes to lie over the histogram behind the barriers of ``locate`` and ``collect``.
+build.pass_configs = {"tl.disable_thread_storage_sync": True}  # type: ignore[attr-defined]  # tl_runtime reads it

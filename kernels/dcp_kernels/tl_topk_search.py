@@ -12,6 +12,7 @@ from dcp_kernels.tl_topk_keys import GROUP
 BITS = 10
 BINS = 1 << BITS
 GROUPS = BINS // GROUP
+FOUND = 8  # words of ``found``
 
 
 @T.macro
@@ -20,14 +21,18 @@ def clear(counts: Any, found: Any) -> None:
     T.sync_threads()
     for b in T.Parallel(BINS + GROUPS):
         counts[b] = 0
-    for b in T.Parallel(4):
+    for b in T.Parallel(FOUND):
         found[b] = -1
     T.sync_threads()
 
 
 @T.macro
 def locate(counts: Any, groups: Any, found: Any, want: Any, acc: Any) -> None:
-    """Find the bin at which the sum from the top reaches ``want``. ``found``: the bin, the sum above it, its own; or -1."""
+    """Find the bin at which the sum from the top reaches ``want``. ``found``: the bin, the sum above it, its own; or -1.
+
+    The group first (``found[3]``, ``found[4]`` above it), then a lane for each of its bins: one lane that walks them
+    takes longer than all the rest.
+    """
     T.sync_threads()
     for g in T.Parallel(GROUPS):
         acc[0] = 0
@@ -40,13 +45,19 @@ def locate(counts: Any, groups: Any, found: Any, want: Any, acc: Any) -> None:
         for e in T.unroll(GROUPS):
             acc[0] += groups[e] * T.cast(e > g, "int32")
         if T.And(acc[0] < want[0], acc[0] + groups[g] >= want[0]):
+            found[3] = g
+            found[4] = acc[0]
+    T.sync_threads()
+    for b in T.Parallel(GROUP):
+        if found[3] >= 0:
+            acc[0] = found[4]
             for e in T.unroll(GROUP):
-                acc[1] = counts[g * (GROUP + 1) + GROUP - 1 - e]
-                if T.And(acc[0] < want[0], acc[0] + acc[1] >= want[0]):
-                    found[0] = g * GROUP + GROUP - 1 - e
-                    found[1] = acc[0]
-                    found[2] = acc[1]
-                acc[0] += acc[1]
+                acc[0] += counts[found[3] * (GROUP + 1) + e] * T.cast(e > b, "int32")
+            acc[1] = counts[found[3] * (GROUP + 1) + b]
+            if T.And(acc[0] < want[0], acc[0] + acc[1] >= want[0]):
+                found[0] = found[3] * GROUP + b
+                found[1] = acc[0]
+                found[2] = acc[1]
     T.sync_threads()
 
 

@@ -80,6 +80,9 @@ def localize_topk_kernel(
         owned = (loc >= 0) & (rank.to(tl.int32) == dcp_rank)
         flag = owned.to(tl.int32)
         place = total[:, None] + tl.cumsum(flag, 1) - 1
+        # Not true of places, and harmless: the mask keeps the store to one entry at a time. Told so, the compiler leaves the
+        # entries with the lanes that read them; else it moves rows, places and mask through shared memory first.
+        place = tl.max_contiguous(tl.multiple_of(place, (1, 4)), (1, 4))
         tl.store((row_ptr + q * k)[:, None] + place, row.to(tl.int32), mask=owned)
         total += tl.sum(flag, 1)
     tl.store(count_ptr + q, total, mask=q < queries)
