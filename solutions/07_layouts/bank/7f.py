@@ -167,7 +167,7 @@ def union_topk(scores_of_rank, positions_of_rank, topk):
 # from: plain
 - return best_of(scores[order], positions[order], topk)[1], len(positions)
 + chosen = best_of(scores[order], positions[order], topk)[1]
-+ return torch.cat([chosen, torch.full((topk - len(chosen),), -1, dtype=chosen.dtype)]), len(positions)
++ return torch.cat([chosen, torch.full((topk - len(chosen),), -1, dtype=chosen.dtype, device=chosen.device)]), len(positions)
 
 # %% 7f sent-full
 # says: sent counts topk for every rank: one with fewer keys has no more to send.

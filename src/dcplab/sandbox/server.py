@@ -86,6 +86,8 @@ def _preload(mode: str) -> None:
             course = str(paths.compiled_kernels())
             compiled_kernels.place(Path(course), course, keeps=True)
             CudaUtils()
+        with contextlib.suppress(ImportError):  # half a second's import for each child whose answer runs in the engine
+            import tilelang  # type: ignore[import-untyped]  # noqa: F401
     enclose.prepare(mode, settings.sandbox())
     import dcplab.sandbox.child  # noqa: F401
 
