@@ -57,10 +57,15 @@ NEEDED = [
 @contextlib.contextmanager
 def course(folder: Path) -> Iterator[Path]:
     """A checkout of its own in ``folder``: sources, no notebooks yet, nobody's progress, no Jupyter settings."""
+    root = _copied(folder)
+    with _inside(folder):
+        yield root
+
+
+def _copied(folder: Path) -> Path:
     ignored = shutil.ignore_patterns("*.ipynb", "__pycache__")
     shutil.copytree(ROOT / "solutions", folder / "course/solutions", ignore=ignored)
-    with _inside(folder):
-        yield folder / "course"
+    return folder / "course"
 
 
 @contextlib.contextmanager
@@ -325,10 +330,16 @@ def write(notebook: Path, sources: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def house(folder: Path) -> Iterator[House]:
-    with course(folder) as root:
-        (root / "labs").mkdir()
-        with served(root / FIRST) as url, _chromium(folder / "chromium") as browser:
-            yield House(folder, url, browser)
+    """Between the tests that sit there this process is one of its own checkout: others look at that."""
+    root, running = _copied(folder), contextlib.ExitStack()
+    (root / "labs").mkdir()
+    with _inside(folder):
+        url, browser = running.enter_context(served(root / FIRST)), running.enter_context(_chromium(folder / "chromium"))
+    try:
+        yield House(folder, url, browser)
+    finally:
+        with _inside(folder):
+            running.close()
 
 
 @contextlib.contextmanager

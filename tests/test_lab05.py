@@ -164,7 +164,7 @@ def test_typed_spaces_name_a_wiring_s_first_misuse():
     ([torch.zeros(1, 512)] * 2, r"the shape \[1, 512\]"),
 ])  # fmt: skip
 def test_what_no_path_returns_is_said_in_a_sentence(returned, says):
-    path = learner_ops._checked(lambda step: returned)
+    path = learner_ops.checked(lambda step: returned)
     with pytest.raises((TypeError, ValueError), match=says):
         serve([[[0, 1, 2, 3, 1]]], 3, 2, paths={"decode": path})
 

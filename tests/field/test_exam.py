@@ -518,7 +518,7 @@ def test_what_a_service_has_kept_is_graded_by_learner(tmp_path, monkeypatch, cap
     monkeypatch.setenv("DCPLAB_STATE", str(nobody))
     assert main(["exam", "grade", "--service", str(state), "--csv", str(tmp_path / "rows.csv")]) == 0
     said = capsys.readouterr().out
-    assert "20/100  ann  1a 20" in said and "0/100  bob  1a 0" in said and "nobody found it" in said
+    assert "20/100  ann  8a 20" in said and "0/100  bob  8a 0" in said and "nobody found it" in said
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 3 and os.environ["DCPLAB_STATE"] == str(nobody)
     assert main(["exam", "grade", "--service", str(nobody)]) == 2
     assert main(["exam", "grade"]) == 2

@@ -87,7 +87,7 @@ def _preload(mode: str) -> None:
             compiled_kernels.place(Path(course), course, keeps=True)
             CudaUtils()
         with contextlib.suppress(ImportError):  # half a second's import for each child whose answer runs in the engine
-            import tilelang  # type: ignore[import-untyped]  # noqa: F401
+            import tilelang  # noqa: F401
     enclose.prepare(mode, settings.sandbox())
     import dcplab.sandbox.child  # noqa: F401
 
