@@ -622,4 +622,5 @@ lab.progress()
 #
 # **This did not prove** anything about speed: how long a run should be is measured on a real link, not counted here.
 #
-# That was the last lab. The table at the end of lab 05 says where the lines of labs 01 to 06 stand upstream.
+# Lab 08 comes next, in a server that is not ours: `./course lab 08`. The table at the end of lab 05 says where the lines
+# of labs 01 to 06 stand upstream.

@@ -159,6 +159,8 @@ def test_the_server_of_a_mode_has_its_own_environment(monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     assert pool._environment("cpu")["TRITON_INTERPRET"] == "1" and pool._environment("cpu")["CUDA_VISIBLE_DEVICES"] == ""
     assert "TRITON_INTERPRET" not in pool._environment("gpu")
+    monkeypatch.delenv("PYTORCH_NVML_BASED_CUDA_CHECK", raising=False)  # as where nobody has asked for the mode
+    assert pool._environment("gpu")["PYTORCH_NVML_BASED_CUDA_CHECK"] == "1"
 
 
 @pytest.mark.parametrize("mode, hashed", [("compile", 1), ("cpu", 0)])

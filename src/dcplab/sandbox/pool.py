@@ -249,7 +249,10 @@ def _command(mode: str) -> list[str]:
 
 def _environment(mode: str) -> dict[str, str]:
     env = {k: v for k, v in os.environ.items() if k not in _OURS and not _SECRET.search(k)}
-    if mode != "gpu":
+    if mode == "gpu":
+        # tilelang's import asks torch whether there is a GPU. Otherwise that starts CUDA, which no fork could use then.
+        env["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    else:
         env["CUDA_VISIBLE_DEVICES"] = ""
     if mode == "cpu":
         env["TRITON_INTERPRET"] = "1"
