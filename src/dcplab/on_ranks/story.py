@@ -41,7 +41,6 @@ class Story:
 
 def play(engine_options: EngineOptions, told: Story) -> None:
     """Run one process's share of the story. The process that hosts rank 0 prints."""
-
     device = options.device(engine_options)
     with comm.make(engine_options.ranks, engine_options.dcp_size, device) as ranks:
         ranks.agree("story", {"--level": told.level, "--stored": told.stored})
